@@ -1,0 +1,1 @@
+"""The mind: the tool-calling loop, its tools, the planner and the words. It proposes and permits nothing."""

@@ -1,0 +1,1 @@
+"""Text for language models, as files. Only `agent` reads it."""
