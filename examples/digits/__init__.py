@@ -1,0 +1,1 @@
+"""Small classifiers of scikit-learn's handwritten digits, in plain NumPy."""
