@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, replace
-from datetime import datetime
 from pathlib import Path
 from typing import Any
+
+from pydantic import TypeAdapter
 
 from backends.base import JobHandle, JobSpec, Resources
 from lab.command import render_argv
@@ -14,6 +14,8 @@ from lab.recipe.model import Recipe
 
 Json = Mapping[str, Any]
 _HOUR = 3600
+_SPEC = TypeAdapter(JobSpec)
+_HANDLE = TypeAdapter(JobHandle)
 _UNSAFE_NAME = re.compile(r"[^A-Za-z0-9_.-]+")
 
 
@@ -70,22 +72,18 @@ def code_dir(recipe: Recipe) -> str | None:
 
 
 def spec_to_json(spec: JobSpec) -> dict[str, Any]:
-    return asdict(spec)
+    return _SPEC.dump_python(spec, mode="json")
 
 
 def spec_from_json(data: Json) -> JobSpec:
     """The spec that `spec_to_json` wrote."""
-    spec = JobSpec(**{**data, "argv": tuple(data["argv"]), "resources": Resources(**data["resources"])})
-    return replace(spec, own_names=tuple(spec.own_names), avoid_hosts=tuple(spec.avoid_hosts))
+    return _SPEC.validate_python(data)
 
 
 def handle_to_json(handle: JobHandle) -> dict[str, Any]:
-    data = asdict(handle)
-    data["submitted_at"] = handle.submitted_at.isoformat() if handle.submitted_at else None
-    return data
+    return _HANDLE.dump_python(handle, mode="json")
 
 
 def handle_from_json(data: Json) -> JobHandle:
     """The handle that `handle_to_json` wrote."""
-    at = data.get("submitted_at")
-    return JobHandle(**{**data, "submitted_at": datetime.fromisoformat(at) if at else None})
+    return _HANDLE.validate_python(data)

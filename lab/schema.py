@@ -96,6 +96,7 @@ class Plan(Row, table=True):
     created_at: datetime = _time(nullable=False)
     started_at: datetime | None = _time()
     ended_at: datetime | None = _time()
+    tracked_at: datetime | None = _time()
 
 
 class Run(Row, table=True):
@@ -121,6 +122,7 @@ class Run(Row, table=True):
     priority: int = 0
     retries: int = 0
     max_retries: int = 3
+    stop_requested: str | None = None
     results: JsonDict | None = _json(nullable=True)
     not_before: datetime | None = _time()
     lease_owner: str | None = None
@@ -160,6 +162,7 @@ class Attempt(Row, table=True):
     job_digest: str
     handle: JsonDict | None = _json(nullable=True)
     log_cursor: int = 0
+    reading: JsonDict | None = _json(nullable=True)
     exit_code: int | None = None
     signal: str | None = None
     job_state: str | None = None

@@ -1,0 +1,1 @@
+"""The use cases around a plan: draft, change, start, approve, cancel, retry."""
