@@ -73,8 +73,11 @@ def load(path: str) -> Checkpoint:
         try:
             return _read(file)
         except _BROKEN as error:
-            print(f"checkpoint {file} can't be read ({type(error).__name__}: {error}), trying the one before",
-                  file=sys.stderr, flush=True)
+            print(
+                f"checkpoint {file} can't be read ({type(error).__name__}: {error}), trying the one before",
+                file=sys.stderr,
+                flush=True,
+            )
     raise FileNotFoundError(f"no readable checkpoint epoch_*.npz in {path}")
 
 

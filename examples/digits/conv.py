@@ -13,7 +13,8 @@ from examples.digits.layers import Parametric, Rng, he_normal
 PADDED = SIDE + 2
 AREA = PADDED * PADDED
 TAPS = tuple(down * PADDED + right for down in (-1, 0, 1) for right in (-1, 0, 1))
-POOL = 4
+POOL = 2
+BRANCH_SCALE = 0.1
 
 
 def overlap(offset: int, length: int) -> tuple[slice, slice]:
@@ -53,14 +54,16 @@ class Pad(Parametric):
 
 
 class Conv3x3(Parametric):
-    """(inputs, L) to (outputs, L). `gain` scales the first weights."""
+    """(inputs, L) to (outputs, L)."""
 
-    def __init__(
-        self, inputs: int, outputs: int, rng: np.random.Generator, dtype: type, gain: float = 1.0
-    ) -> None:
+    def __init__(self, weight: np.ndarray) -> None:
+        """`weight` is (outputs, 9 * inputs), in the order of `im2col`."""
+        super().__init__(weight=weight, bias=np.zeros((len(weight), 1), weight.dtype))
+
+    @classmethod
+    def drawn(cls, inputs: int, outputs: int, rng: np.random.Generator, dtype: type) -> "Conv3x3":
         fan_in = len(TAPS) * inputs
-        weight = he_normal(rng, (outputs, fan_in), fan_in, dtype) * dtype(gain)
-        super().__init__(weight=weight, bias=np.zeros((outputs, 1), dtype))
+        return cls(he_normal(rng, (outputs, fan_in), fan_in, dtype))
 
     def forward(self, x: np.ndarray, rng: Rng) -> tuple[np.ndarray, np.ndarray]:
         columns = im2col(x)
@@ -84,27 +87,33 @@ class Conv3x3(Parametric):
 
 
 class Residual(Parametric):
-    """x + conv(relu(x)), the pre-activation form (He et al. 2016, "Identity Mappings in Deep Residual Networks")."""
+    """x + 0.1 * conv(relu(x)), the pre-activation form (He et al. 2016, "Identity Mappings in Deep Residual Networks").
 
-    def __init__(self, width: int, rng: np.random.Generator, dtype: type, gain: float) -> None:
-        self.conv = Conv3x3(width, width, rng, dtype, gain)
+    The convolution starts at zero, so that the layer starts as the identity (Bachlechner et al. 2021, "ReZero"); the
+    fixed scale lets one learning rate serve both models.
+    """
+
+    def __init__(self, width: int, dtype: type) -> None:
+        self.conv = Conv3x3(np.zeros((width, len(TAPS) * width), dtype))
         self.params, self.grads = self.conv.params, self.conv.grads
+        self.scale = dtype(BRANCH_SCALE)
 
     def forward(self, x: np.ndarray, rng: Rng) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
         y, columns = self.conv.forward(np.maximum(x, 0), rng)
+        y *= self.scale
         y += x
         return y, (x > 0, columns)
 
     def backward(self, dy: np.ndarray, saved: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
         positive, columns = saved
-        dx = self.conv.backward(dy, columns)
+        dx = self.conv.backward(dy * self.scale, columns)
         dx *= positive
         dx += dy
         return dx
 
 
 class ReLUPool(Parametric):
-    """relu, then the mean of each 4x4 square: (C, N * 18 * 18) to (N, C * 4 * 4)."""
+    """relu, then the mean of each 2x2 square: (C, N * 18 * 18) to (N, C * 8 * 8)."""
 
     def forward(self, x: np.ndarray, rng: Rng) -> tuple[np.ndarray, np.ndarray]:
         channels = len(x)

@@ -54,7 +54,9 @@ def load(path: str | None = None, dtype: type = np.float32) -> Digits:
 
 def enlarge(images: np.ndarray) -> np.ndarray:
     """(N, 8, 8) to (N, 16, 16), each pixel four times."""
-    factor = SIDE // images.shape[1]
+    if images.shape[1:] != (8, 8):
+        raise ValueError(f"images must have shape (N, 8, 8), not {images.shape}")
+    factor = SIDE // 8
     return images.repeat(factor, axis=1).repeat(factor, axis=2)
 
 

@@ -66,6 +66,21 @@ class Flatten(Parametric):
         return dy.reshape(saved)
 
 
+class LayerNorm(Parametric):
+    """Each sample's features shifted to mean 0 and scaled to deviation 1 (Ba et al. 2016), without a learned scale."""
+
+    def forward(self, x: np.ndarray, rng: Rng) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
+        centred = x - x.mean(axis=1, keepdims=True)
+        inverse = 1 / np.sqrt(np.square(centred).mean(axis=1, keepdims=True) + x.dtype.type(1e-5))
+        y = centred * inverse
+        return y, (y, inverse)
+
+    def backward(self, dy: np.ndarray, saved: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+        y, inverse = saved
+        along = (dy * y).mean(axis=1, keepdims=True)
+        return inverse * (dy - dy.mean(axis=1, keepdims=True) - y * along)
+
+
 class Dropout(Parametric):
     """Zeroes a share `rate` of the inputs in training and scales the others by 1 / (1 - rate)."""
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from examples.digits.conv import POOL, Conv3x3, Pad, Residual, ReLUPool
+from examples.digits.conv import POOL, Conv3x3, Pad, ReLUPool, Residual
 from examples.digits.data import CLASSES, SIDE
-from examples.digits.layers import Dense, Dropout, Flatten, Layer, ReLU, Rng, cross_entropy
+from examples.digits.layers import Dense, Dropout, Flatten, Layer, LayerNorm, ReLU, Rng, cross_entropy
 
 
 @dataclass(frozen=True)
@@ -100,11 +100,10 @@ def _mlp(shape: Shape, rng: np.random.Generator, dtype: type) -> list[list[Layer
 
 
 def _cnn(shape: Shape, rng: np.random.Generator, dtype: type) -> list[list[Layer]]:
-    gain = 1 / np.sqrt(shape.depth)
     features = shape.width * (SIDE // POOL) ** 2
     return [
-        [Pad(), Conv3x3(1, shape.width, rng, dtype)],
-        *([Residual(shape.width, rng, dtype, gain)] for _ in range(shape.depth)),
-        [ReLUPool(), Dense(features, shape.hidden, rng, dtype), ReLU(), Dropout(shape.dropout)],
+        [Pad(), Conv3x3.drawn(1, shape.width, rng, dtype)],
+        *([Residual(shape.width, dtype)] for _ in range(shape.depth)),
+        [ReLUPool(), LayerNorm(), Dense(features, shape.hidden, rng, dtype), ReLU(), Dropout(shape.dropout)],
         [Dense(shape.hidden, CLASSES, rng, dtype)],
     ]

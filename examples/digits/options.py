@@ -40,7 +40,7 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_training(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--epochs", type=_count, default=5, help="passes over the training images")
+    parser.add_argument("--epochs", type=_count, default=4, help="passes over the training images")
     parser.add_argument("--stop-after-epochs", type=_count, help="stop early, once this many epochs are done in all")
     parser.add_argument("--lr", type=_positive, default=0.01, help="learning rate")
     parser.add_argument("--schedule", choices=["constant", "cosine"], default="constant", help="course of the lr")
