@@ -94,7 +94,7 @@ def build(model: str, shape: Shape, rng: np.random.Generator, dtype: type, recom
 def _mlp(shape: Shape, rng: np.random.Generator, dtype: type) -> list[list[Layer]]:
     return [
         [Flatten(), Dense(SIDE * SIDE, shape.hidden, rng, dtype), ReLU(), Dropout(shape.dropout)],
-        [Dense(shape.hidden, shape.hidden, rng, dtype), ReLU(), Dropout(shape.dropout)],
+        *([Dense(shape.hidden, shape.hidden, rng, dtype), ReLU(), Dropout(shape.dropout)] for _ in range(2)),
         [Dense(shape.hidden, CLASSES, rng, dtype)],
     ]
 

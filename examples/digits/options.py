@@ -32,7 +32,8 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_model(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--model", choices=["mlp", "cnn"], default="mlp", help="two hidden layers, or residual 3x3")
+    parser.add_argument("--model", choices=["mlp", "cnn"], default="mlp", help="three hidden layers, or residual 3x3")
+    parser.add_argument("--dataset", choices=["digits"], default="digits", help="what the images are")
     parser.add_argument("--hidden", type=_count, default=128, help="units of each hidden dense layer")
     parser.add_argument("--width", type=_count, default=16, help="channels of the CNN")
     parser.add_argument("--depth", type=_count, default=5, help="residual layers of the CNN")
