@@ -101,8 +101,8 @@ def _newest_first(directory: Path) -> list[Path]:
 
 
 def _read(path: Path) -> Checkpoint:
-    with np.load(path) as file:
-        arrays = dict(file)
+    with path.open("rb") as file, np.load(file) as saved:
+        arrays = dict(saved)
     return Checkpoint(
         params=_under("param/", arrays),
         optimizer=_under("optimizer/", arrays),
