@@ -1,0 +1,1 @@
+"""What people ask to see: pure reading, answered with cards."""
