@@ -15,6 +15,7 @@ from bot.outbox import OutboxWorker
 from bot.surface import Inbound, InboundKind
 from bot.terminal import TerminalSurface
 from lab.cards import Button, Card
+from lab.control.finish import results_key
 from lab.errors import HomeLocked
 from lab.ids import id_of
 from lab.schema import Inbox, Outbox, Plan, Thread
@@ -22,7 +23,6 @@ from lab.states import PLAN_ENDED, PlanState
 
 _PRESSED_BY_YES = ("run_plan",)
 _PAUSE_S = 0.05
-RESULTS_KEY = "plan:{}:results"
 
 
 @dataclass
@@ -92,9 +92,7 @@ class Conversation:
                 select(Outbox.id).where(Outbox.thread_id == plan.thread_id, col(Outbox.delivered_at).is_(None))
             ).first()
             posted = tx.exec(
-                select(Outbox.id).where(
-                    Outbox.thread_id == plan.thread_id, Outbox.dedupe_key == RESULTS_KEY.format(plan_id)
-                )
+                select(Outbox.id).where(Outbox.thread_id == plan.thread_id, Outbox.dedupe_key == results_key(plan))
             ).first()
             return waiting is None and (posted is not None or plan.started_at is None or plan.state != PlanState.DONE)
 

@@ -22,7 +22,7 @@ NAMING = {
 
 
 class Row(SQLModel):
-    metadata: ClassVar[MetaData] = MetaData(naming_convention=NAMING)
+    metadata = MetaData(naming_convention=NAMING)
 
 
 def _json(*, nullable: bool = False) -> Any:

@@ -5,15 +5,17 @@ transaction that holds the write lock from its first statement, so that what was
 """
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Engine, create_engine, event
-from sqlalchemy.exc import DatabaseError, OperationalError
+from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.exc import DatabaseError, IntegrityError
 from sqlmodel import Session
 
 from lab.errors import StoreUnavailable
+
+_WRITES = "labhand_writes"
 
 
 class Store:
@@ -24,18 +26,16 @@ class Store:
         self.engine = _engine(url)
 
     @contextlib.contextmanager
-    def read(self) -> Iterator[Session]:
+    def read(self) -> Generator[Session]:
         """A session for reading one consistent state; nothing written in it is kept."""
         with _named_errors(self.url), Session(self.engine) as session:
             yield session
 
     @contextlib.contextmanager
-    def write(self) -> Iterator[Session]:
+    def write(self) -> Generator[Session]:
         """A session whose changes are kept together at its end, or not at all."""
         with _named_errors(self.url), Session(self.engine, expire_on_commit=False) as session:
-            session.connection(execution_options={"labhand_write": True})
-            if self.engine.dialect.name == "sqlite":
-                session.connection().exec_driver_sql("BEGIN IMMEDIATE")
+            session.connection(execution_options={_WRITES: True})
             yield session
             session.commit()
 
@@ -58,9 +58,16 @@ def sqlite_url(path: Path) -> str:
 def _engine(url: str) -> Engine:
     if not url.startswith("sqlite"):
         return create_engine(url, pool_pre_ping=True)
-    engine = create_engine(url, connect_args={"timeout": 30, "autocommit": False})
+    engine = create_engine(url, connect_args={"timeout": 30})
     event.listen(engine, "connect", _prepare_sqlite)
+    event.listen(engine, "begin", _begin_sqlite)
     return engine
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    """SQLite's own BEGIN, since the driver's comes too late: a writer takes the lock before it reads."""
+    writes = connection.get_execution_options().get(_WRITES, False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
 def _prepare_sqlite(connection: Any, _record: object) -> None:
@@ -72,10 +79,12 @@ def _prepare_sqlite(connection: Any, _record: object) -> None:
 
 
 @contextlib.contextmanager
-def _named_errors(url: str) -> Iterator[None]:
+def _named_errors(url: str) -> Generator[None]:
     try:
         yield
-    except (OperationalError, DatabaseError) as error:
+    except IntegrityError:
+        raise
+    except DatabaseError as error:
         raise StoreUnavailable(
             f"The database {_public(url)} can't be used: {_first_line(error)}.",
             next_step="Check that its directory is writable and its disk is not full, or set LABHAND_DATABASE_URL.",

@@ -1,6 +1,6 @@
 """Tools that only look."""
 
-from lab.results.answer import results_card
+from lab.views.results import results_card
 
 from agent.tool import Answer, AnyTool, Arguments, Outcome, Tool, ToolContext
 from agent.tools.plans import plan_in
