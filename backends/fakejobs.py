@@ -81,10 +81,6 @@ class FakeJob:
     def running(self) -> bool:
         return self.started_at is not None and self.end is None
 
-    @property
-    def gpus(self) -> int:
-        return self.plan.spec.resources.gpus * self.plan.spec.resources.nodes
-
     def start(self, at: datetime, host: str) -> None:
         self.started_at, self.host = at, host
         self.printed += [(at + timedelta(seconds=after), text.encode()) for after, text in self.outcome.log]

@@ -28,7 +28,8 @@ class Shape:
 class FakeMachine:
     """The jobs, their scheduler and their faults; several `FakeBackend` objects may share one.
 
-    `schedules`: jobs wait for free GPUs in the order of their submission; else each starts at once.
+    `schedules`: a job waits until its GPUs are free on one node, the job submitted first goes first, and a later one
+    that fits goes ahead of one that does not; else each starts at once.
     """
 
     def __init__(self, now: Callable[[], datetime], shape: Shape, schedules: bool, grace_s: float) -> None:
@@ -150,30 +151,37 @@ class FakeMachine:
         for job in self._jobs.values():
             if job.running and job.due is not None:
                 yield job.due.at, lambda job=job, due=job.due: job.finish(due)
+        busy = self._busy_gpus()
         for job in self._jobs.values():
-            if job.pending and (host := self._place(job)) is not None:
+            if job.pending and (host := self._place(job, busy)) is not None:
                 at = max(job.ready_at, self._settled_at)
                 yield at, lambda job=job, at=at, host=host: self._start(job, at, host)
+                if at == self._settled_at:
+                    break  # nothing can come before it
 
     def _start(self, job: FakeJob, at: datetime, host: str) -> None:
         if job.restarts == 0:
             self.starts[job.handle.key] += 1
         job.start(at, host)
 
-    def _place(self, job: FakeJob) -> str | None:
+    def _place(self, job: FakeJob, busy: Counter[str]) -> str | None:
         avoided = job.plan.spec.avoid_hosts
         hosts = [host for host in self.shape.hosts if host not in self._down and host not in avoided]
         if self.schedules:
-            hosts = [host for host in hosts if self._free_gpus(host) >= job.plan.spec.resources.gpus]
+            hosts = [host for host in hosts if busy[host] + job.plan.spec.resources.gpus <= self.shape.gpus]
         return hosts[0] if hosts else None
 
-    def _free_gpus(self, host: str) -> int:
-        return self.shape.gpus - sum(job.gpus for job in self._jobs.values() if job.running and job.host == host)
+    def _busy_gpus(self) -> Counter[str]:
+        busy: Counter[str] = Counter()
+        for job in self._jobs.values():
+            if job.running and job.host is not None:
+                busy[job.host] += job.plan.spec.resources.gpus
+        return busy
 
     def _node(self, host: str) -> Node:
         if host in self._down:
             return Node(host, reachable=False, state="down", reason="Not responding")
-        busy = self.shape.gpus - max(0, self._free_gpus(host))
+        busy = self._busy_gpus()[host]
         gpus = tuple(
             Gpu(f"GPU-{host}-{index}", index, self.shape.gpu_name, 141 * _GIB, 0, 100 if index < busy else 0)
             for index in range(self.shape.gpus)

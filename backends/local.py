@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from signal import Signals
 
-from backends import jobfiles, nvml, processes
+from backends import jobfiles, processes
 from backends.base import (
     Backend,
     Capabilities,
@@ -70,7 +70,7 @@ class LocalBackend(Backend):
             name=self._name,
             kind="local",
             schedules=False,
-            gpus=bool(nvml.gpus()),
+            gpus=self._machine.has_gpus,
             enforces_memory=True,
             enforces_time=True,
         )

@@ -3,6 +3,7 @@
 import os
 import shutil
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from backends import nvml
@@ -21,6 +22,10 @@ class LocalMachine:
     host: str
     cpus: int | None = None
     memory_bytes: int | None = None
+
+    @cached_property
+    def has_gpus(self) -> bool:
+        return bool(nvml.gpus())
 
     def node(self) -> Node:
         """What there is now; `cpus_free` is `None`, as plain processes are not bound to CPUs."""
