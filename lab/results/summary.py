@@ -1,0 +1,136 @@
+"""From runs to the matrix: which run belongs to which cell, and what each cell amounts to."""
+
+import itertools
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean, stdev
+
+from lab.results.statistics import Compare, compare_by_t, interval
+from lab.results.values import SEED, Against, Cell, Design, Failure, Level, Matrix, Repair, RunResult, Value, Verdict
+from lab.results.words import reason_word
+
+_WAITING = frozenset({"draft", "awaiting_approval", "queued", "submitting", "running", "preempted"})
+
+
+def summarise(design: Design, runs: Sequence[RunResult], compare: Compare = compare_by_t) -> Matrix:
+    """The matrix of a plan's runs.
+
+    Every combination of the design's levels has a cell, also where nothing ran yet. A run with a level that the design
+    does not name adds it. `compare` judges each cell against the best. The best has the best mean among the cells where
+    more than half as many runs gave a number as in the fullest one: one lucky seed does not beat three.
+    """
+    factors = _factors(design, runs)
+    by_levels: dict[tuple[object, ...], list[RunResult]] = {}
+    for run in runs:
+        by_levels.setdefault(tuple(_key(run.settings.get(name)) for name in factors), []).append(run)
+    cells: list[Cell] = []
+    for levels in itertools.product(*factors.values()):
+        mine = by_levels.pop(tuple(_key(level) for level in levels), [])
+        cells.append(_cell(design, levels, mine))
+    best = _best(cells, design)
+    if best is not None:
+        cells = _judged(cells, best, compare)
+        best = next(cell for cell in cells if cell.verdict.against is Against.BEST)
+    seeds = {_key(run.settings[SEED]) for run in runs if SEED in run.settings}
+    return Matrix(
+        design.metric, design.goal, design.title, factors, tuple(cells), best, len(runs), max(len(seeds), _most(cells))
+    )
+
+
+def _factors(design: Design, runs: Sequence[RunResult]) -> dict[str, tuple[Level, ...]]:
+    return {name: _levels(name, levels, runs) for name, levels in design.factors.items() if name != SEED}
+
+
+def _levels(name: str, given: Iterable[Level], runs: Sequence[RunResult]) -> tuple[Level, ...]:
+    levels = {_key(level): level for level in given}
+    found = {_key(run.settings[name]): run.settings[name] for run in runs if name in run.settings}
+    added = [level for key, level in found.items() if key not in levels]
+    if added:
+        everything = [*levels.values(), *added]
+        numeric = all(isinstance(level, int | float) for level in everything)
+        return tuple(sorted(everything, key=lambda level: float(level))) if numeric else tuple(everything)
+    return tuple(levels.values())
+
+
+def _key(level: object) -> object:
+    """What makes two levels the same: 1 and 1.0 are, 1 and True are not, nor 1 and "1"."""
+    return (type(level).__name__, level) if isinstance(level, bool | str) or level is None else ("number", level)
+
+
+@dataclass(frozen=True)
+class _Sorted:
+    values: tuple[Value, ...]
+    failures: tuple[Failure, ...]
+    pending: int
+
+
+def _sort(design: Design, runs: Sequence[RunResult]) -> _Sorted:
+    values: list[Value] = []
+    failures: list[Failure] = []
+    pending = 0
+    for run in runs:
+        seed = run.settings.get(SEED)
+        number = _number(design, run)
+        if run.state in _WAITING:
+            pending += 1
+        elif run.state == "succeeded" and number is not None:
+            values.append(Value(run.run_id, seed, number))
+        else:
+            failures.append(Failure(run.run_id, seed, run.category, reason_word(run, design.metric)))
+    return _Sorted(tuple(values), tuple(failures), pending)
+
+
+def _number(design: Design, run: RunResult) -> float | None:
+    number = (run.best if design.use == "best" else run.metrics).get(design.metric)
+    return number if number is not None and math.isfinite(number) else None
+
+
+def _cell(design: Design, levels: tuple[Level, ...], runs: Sequence[RunResult]) -> Cell:
+    found = _sort(design, runs)
+    numbers = [value.value for value in found.values]
+    bounds = interval(numbers)
+    seconds = [run.seconds for run in runs if run.seconds is not None]
+    gave = {value.run_id for value in found.values}
+    repairs = tuple(
+        Repair(
+            run.run_id, run.settings.get(SEED), run.remedies, reason_word(run, design.metric) if run.category else None
+        )
+        for run in runs
+        if run.remedies and run.run_id in gave
+    )
+    return Cell(
+        levels=levels,
+        values=found.values,
+        failures=found.failures,
+        repairs=repairs,
+        pending=found.pending,
+        mean=fmean(numbers) if numbers else None,
+        sd=stdev(numbers) if len(numbers) > 1 else None,
+        low=bounds.low if bounds else None,
+        high=bounds.high if bounds else None,
+        seconds=sum(seconds) if seconds else None,
+    )
+
+
+def _most(cells: Sequence[Cell]) -> int:
+    return max((cell.n for cell in cells), default=0)
+
+
+def _best(cells: Sequence[Cell], design: Design) -> Cell | None:
+    most = _most(cells)
+    candidates = [cell for cell in cells if cell.mean is not None and (2 * cell.n > most or most == 1)]
+    sign = 1.0 if design.goal == "maximize" else -1.0
+    return max(candidates, key=lambda cell: sign * (cell.mean or 0.0), default=None)
+
+
+def _judged(cells: Sequence[Cell], best: Cell, compare: Compare) -> list[Cell]:
+    others = [cell for cell in cells if cell is not best and cell.mean is not None]
+    verdicts: Mapping[int, Verdict] = dict(zip(map(id, others), compare(best, others), strict=True))
+    return [
+        replace(
+            cell,
+            verdict=Verdict(Against.BEST, difference=0.0) if cell is best else verdicts.get(id(cell), cell.verdict),
+        )
+        for cell in cells
+    ]
