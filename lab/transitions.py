@@ -83,7 +83,8 @@ def end_attempt(tx: Session, attempt: Attempt, to: AttemptState, *, at: datetime
 
 def _date_run(run: Run, to: RunState, at: datetime) -> None:
     if to is RunState.QUEUED:
-        run.queued_at, run.ended_at = at, None
+        # A run that comes back keeps its place: what it waits to prove may serve the cells behind it.
+        run.queued_at, run.ended_at = run.queued_at or at, None
     elif to is RunState.RUNNING:
         run.started_at = run.started_at or at
     elif to in RUN_ENDED:
