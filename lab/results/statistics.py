@@ -1,18 +1,22 @@
 """Intervals and comparisons of a few runs. A `Compare` takes the best cell and the others and judges each.
 
-Formulae: Student's t interval; Welch's unequal variances t-test (Welch 1947) with the Satterthwaite degrees of freedom;
-the paired t-test where two cells share seeds; Holm's step-down correction (Holm 1979) over all cells compared.
+A cell has two to five runs as a rule: too few to know its own spread. So the spreads of all cells are used together,
+each drawn towards their common value as far as they agree (moderated t: Smyth 2004, Stat. Appl. Genet. Mol. Biol. 3:3).
+With fewer than three such cells it is the paired t-test over shared seeds, or Welch's (1947). The best was picked for
+being the best, so p-values are corrected for all pairs of cells (Bonferroni), not only those with the best.
 """
 
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from statistics import fmean, stdev
+from statistics import fmean, median, stdev, variance
+from typing import Any
 
 from lab.results.values import Against, Cell, Verdict
 
 LEVEL = 0.05
-"""Of cells that are as good as the best, at most this share of studies calls any of them worse."""
+"""Where all cells are equally good, at most about this share of studies calls any of them worse."""
+_ENDLESS = 1e6
 
 Compare = Callable[[Cell, Sequence[Cell]], list[Verdict]]
 
@@ -24,40 +28,33 @@ class Interval:
 
 
 def interval(numbers: Sequence[float], confidence: float = 0.95) -> Interval | None:
-    """The t interval of a mean, in the unit of `numbers`; `None` below two of them."""
+    """Student's t interval of a mean, in the unit of `numbers`; `None` below two of them."""
     if len(numbers) < 2:
         return None
-    from scipy.special import stdtrit  # pyright: ignore[reportMissingTypeStubs]
-
-    half = float(stdtrit(len(numbers) - 1, 0.5 + confidence / 2)) * stdev(numbers) / math.sqrt(len(numbers))
+    half = float(_special().stdtrit(len(numbers) - 1, 0.5 + confidence / 2)) * stdev(numbers) / math.sqrt(len(numbers))
     mean = fmean(numbers)
     return Interval(mean - half, mean + half)
 
 
 def compare_by_t(best: Cell, others: Sequence[Cell]) -> list[Verdict]:
-    """Each cell against the best, two-sided: paired over two or more shared seeds, else Welch; Holm-corrected."""
-    tests = [_paired(best, other) or _welch(best.numbers, other.numbers) for other in others]
-    corrected = iter(holm([test.p_value for test in tests if test is not None]))
+    """Each cell against the best, two-sided; `UNKNOWN` where a cell or the best has a single run."""
+    tested = [best, *(cell for cell in others if cell.n > 1)] if best.n > 1 else []
+    pairs = len(tested) * (len(tested) - 1) / 2
+    spreads = _moderated(tested) if len(tested) > 2 else {}
     verdicts: list[Verdict] = []
-    for other, test in zip(others, tests, strict=True):
-        if test is None:
-            verdicts.append(Verdict(Against.UNKNOWN, difference=_difference(best, other)))
+    for other in others:
+        difference = best.mean - other.mean if best.mean is not None and other.mean is not None else None
+        if other not in tested:
+            verdicts.append(Verdict(Against.UNKNOWN, difference=difference))
             continue
-        p_value = next(corrected)
+        if spreads:
+            test = _unequal("moderated t", best.numbers, other.numbers, spreads[best.levels], spreads[other.levels])
+        else:
+            test = _paired(best, other) or _welch(best.numbers, other.numbers)
+        p_value = min(1.0, test.p_value * pairs)
         against = Against.WORSE if p_value < LEVEL else Against.TIE
-        verdicts.append(Verdict(against, test.method, _difference(best, other), p_value))
+        verdicts.append(Verdict(against, test.method, difference, p_value))
     return verdicts
-
-
-def holm(p_values: Sequence[float]) -> list[float]:
-    """The p-values corrected for their number, in the order given."""
-    order = sorted(range(len(p_values)), key=lambda at: p_values[at])
-    corrected = [1.0] * len(p_values)
-    running = 0.0
-    for rank, at in enumerate(order):
-        running = max(running, min(1.0, p_values[at] * (len(p_values) - rank)))
-        corrected[at] = running
-    return corrected
 
 
 @dataclass(frozen=True)
@@ -66,8 +63,55 @@ class _Test:
     p_value: float
 
 
-def _difference(best: Cell, other: Cell) -> float | None:
-    return best.mean - other.mean if best.mean is not None and other.mean is not None else None
+@dataclass(frozen=True)
+class _Spread:
+    """A variance and the degrees of freedom behind it."""
+
+    variance: float
+    freedom: float
+
+
+def _moderated(cells: Sequence[Cell]) -> dict[tuple[object, ...], _Spread]:
+    """Each cell's variance, drawn towards the common one; empty where no cell has any spread."""
+    own = {cell.levels: _Spread(variance(cell.numbers), cell.n - 1) for cell in cells}
+    typical = median(spread.variance for spread in own.values())
+    if typical <= 0:
+        return {}
+    floored = {levels: _Spread(max(s.variance, typical * 1e-3), s.freedom) for levels, s in own.items()}
+    prior = _prior(list(floored.values()))
+    known = sum(spread.freedom for spread in own.values())
+    prior = _Spread(prior.variance, min(prior.freedom, known / 2))
+    return {
+        levels: _Spread(
+            (prior.freedom * prior.variance + s.freedom * s.variance) / (prior.freedom + s.freedom),
+            min(prior.freedom + s.freedom, known),
+        )
+        for levels, s in floored.items()
+    }
+
+
+def _prior(spreads: Sequence[_Spread]) -> _Spread:
+    """The common variance and how many degrees of freedom it weighs, from the moments of log s² (Smyth 2004, 6.2)."""
+    logs = [math.log(s.variance) - float(_special().digamma(s.freedom / 2)) + math.log(s.freedom / 2) for s in spreads]
+    mean = fmean(logs)
+    expected = fmean(float(_special().polygamma(1, s.freedom / 2)) for s in spreads)
+    excess = variance(logs) - expected
+    freedom = 2 * _trigamma_inverse(excess) if excess > 0 else _ENDLESS
+    if freedom >= _ENDLESS:
+        return _Spread(math.exp(mean), _ENDLESS)
+    return _Spread(math.exp(mean + float(_special().digamma(freedom / 2)) - math.log(freedom / 2)), freedom)
+
+
+def _trigamma_inverse(value: float) -> float:
+    """x with trigamma(x) = value, by bisection over the logarithm."""
+    low, high = math.log(1e-6), math.log(_ENDLESS)
+    for _ in range(60):
+        middle = (low + high) / 2
+        if float(_special().polygamma(1, math.exp(middle))) > value:
+            low = middle
+        else:
+            high = middle
+    return math.exp((low + high) / 2)
 
 
 def _paired(best: Cell, other: Cell) -> _Test | None:
@@ -84,21 +128,29 @@ def _paired(best: Cell, other: Cell) -> _Test | None:
     return _Test("paired t", _two_sided(len(differences) - 1, fmean(differences) / spread))
 
 
-def _welch(a: Sequence[float], b: Sequence[float]) -> _Test | None:
-    if len(a) < 2 or len(b) < 2:
-        return None
-    va, vb = stdev(a) ** 2 / len(a), stdev(b) ** 2 / len(b)
+def _welch(a: Sequence[float], b: Sequence[float]) -> _Test:
+    return _unequal("Welch t", a, b, _Spread(variance(a), len(a) - 1), _Spread(variance(b), len(b) - 1))
+
+
+def _unequal(method: str, a: Sequence[float], b: Sequence[float], of_a: _Spread, of_b: _Spread) -> _Test:
+    """The t-test with two variances; degrees of freedom after Satterthwaite."""
+    va, vb = of_a.variance / len(a), of_b.variance / len(b)
     difference = fmean(a) - fmean(b)
     if va + vb == 0:
-        return _Test("Welch t", 1.0 if difference == 0 else 0.0)
-    freedom = (va + vb) ** 2 / (va**2 / (len(a) - 1) + vb**2 / (len(b) - 1))
-    return _Test("Welch t", _two_sided(freedom, difference / math.sqrt(va + vb)))
+        return _Test(method, 1.0 if difference == 0 else 0.0)
+    freedom = (va + vb) ** 2 / (va**2 / of_a.freedom + vb**2 / of_b.freedom)
+    return _Test(method, _two_sided(freedom, difference / math.sqrt(va + vb)))
 
 
 def _two_sided(freedom: float, t: float) -> float:
-    from scipy.special import stdtr  # pyright: ignore[reportMissingTypeStubs]
+    return 2 * float(_special().stdtr(freedom, -abs(t)))
 
-    return 2 * float(stdtr(freedom, -abs(t)))
+
+def _special() -> Any:
+    """scipy's special functions, which have no types; imported late, since they take a fifth of a second."""
+    from scipy import special  # pyright: ignore[reportMissingTypeStubs]
+
+    return special
 
 
 def _by_seed(cell: Cell) -> dict[object, float]:

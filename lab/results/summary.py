@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean, stdev
 
@@ -28,14 +28,13 @@ def summarise(design: Design, runs: Sequence[RunResult], compare: Compare = comp
     for levels in itertools.product(*factors.values()):
         mine = by_levels.pop(tuple(_key(level) for level in levels), [])
         cells.append(_cell(design, levels, mine))
-    best = _best(cells, design)
-    if best is not None:
-        cells = _judged(cells, best, compare)
-        best = next(cell for cell in cells if cell.verdict.against is Against.BEST)
     seeds = {_key(run.settings[SEED]) for run in runs if SEED in run.settings}
-    return Matrix(
-        design.metric, design.goal, design.title, factors, tuple(cells), best, len(runs), max(len(seeds), _most(cells))
+    most = max((cell.n for cell in cells), default=0)
+    contexts = tuple(name for name in factors if name in design.contexts)
+    matrix = Matrix(
+        design.metric, design.goal, design.title, factors, tuple(cells), len(runs), max(len(seeds), most), contexts
     )
+    return replace(matrix, cells=tuple(_judged(matrix, compare)))
 
 
 def _factors(design: Design, runs: Sequence[RunResult]) -> dict[str, tuple[Level, ...]]:
@@ -113,24 +112,24 @@ def _cell(design: Design, levels: tuple[Level, ...], runs: Sequence[RunResult]) 
     )
 
 
-def _most(cells: Sequence[Cell]) -> int:
-    return max((cell.n for cell in cells), default=0)
+def _judged(matrix: Matrix, compare: Compare) -> list[Cell]:
+    """The cells, each with its comparison with the best of its context."""
+    groups: dict[tuple[Level, ...], list[Cell]] = {}
+    for cell in matrix.cells:
+        groups.setdefault(matrix.context(cell), []).append(cell)
+    verdicts: dict[tuple[Level, ...], Verdict] = {}
+    for group in groups.values():
+        best = _best(group, matrix)
+        if best is None:
+            continue
+        verdicts[best.levels] = Verdict(Against.BEST, difference=0.0)
+        others = [cell for cell in group if cell is not best and cell.mean is not None]
+        verdicts.update(zip((cell.levels for cell in others), compare(best, others), strict=True))
+    return [replace(cell, verdict=verdicts.get(cell.levels, cell.verdict)) for cell in matrix.cells]
 
 
-def _best(cells: Sequence[Cell], design: Design) -> Cell | None:
-    most = _most(cells)
+def _best(cells: Sequence[Cell], matrix: Matrix) -> Cell | None:
+    most = max(cell.n for cell in cells)
     candidates = [cell for cell in cells if cell.mean is not None and (2 * cell.n > most or most == 1)]
-    sign = 1.0 if design.goal == "maximize" else -1.0
+    sign = 1.0 if matrix.goal == "maximize" else -1.0
     return max(candidates, key=lambda cell: sign * (cell.mean or 0.0), default=None)
-
-
-def _judged(cells: Sequence[Cell], best: Cell, compare: Compare) -> list[Cell]:
-    others = [cell for cell in cells if cell is not best and cell.mean is not None]
-    verdicts: Mapping[int, Verdict] = dict(zip(map(id, others), compare(best, others), strict=True))
-    return [
-        replace(
-            cell,
-            verdict=Verdict(Against.BEST, difference=0.0) if cell is best else verdicts.get(id(cell), cell.verdict),
-        )
-        for cell in cells
-    ]

@@ -125,7 +125,7 @@ def _escaped(text: str) -> str:
 
 
 def to_csv(matrix: Matrix) -> str:
-    """One line for each cell: levels, n, mean, sd, 95% bounds, comparison with the best, what failed or waits, values."""
+    """One line for each cell: levels, n, mean, sd, 95% bounds, comparison with the best, what failed, each value."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     head = ["n", "mean", "sd", "low", "high", "against_best", "p_value", "failed", "reason", "pending", "repaired"]

@@ -22,8 +22,8 @@ class Against(StrEnum):
 class Design:
     """What was compared. `factors` maps each factor to its levels, in the order to show; `seed` counts as replication.
 
-    A factor without levels takes those that the runs have. `title` is the research goal; `use` says which value of a run
-    counts.
+    A factor without levels takes those that the runs have. `title` is the research goal; `use` says which value of a
+    run counts. `contexts` are factors whose levels are not rivals: each dataset has a best cell of its own.
     """
 
     factors: Mapping[str, tuple[Level, ...]]
@@ -31,6 +31,7 @@ class Design:
     goal: Literal["maximize", "minimize"] = "maximize"
     title: str = ""
     use: Literal["last", "best"] = "last"
+    contexts: tuple[str, ...] = ("dataset",)
 
 
 @dataclass(frozen=True)
@@ -128,26 +129,47 @@ class Cell:
 
 @dataclass(frozen=True)
 class Matrix:
-    """Every combination of levels with what came of it. `factors` are without the seed; cells follow their order."""
+    """Every combination of levels with what came of it. `factors` are without the seed; cells follow their order.
+
+    `contexts` are those of the factors whose levels are not compared with each other.
+    """
 
     metric: str
     goal: Literal["maximize", "minimize"]
     title: str
     factors: Mapping[str, tuple[Level, ...]]
     cells: tuple[Cell, ...]
-    best: Cell | None
     runs: int
     seeds: int
+    contexts: tuple[str, ...] = ()
 
     def cell(self, *levels: Level) -> Cell | None:
         """The cell at those levels, in the order of `factors`."""
         return next((c for c in self.cells if c.levels == levels), None)
 
     @property
+    def best(self) -> Cell | None:
+        """The best cell where all are compared with each other; `None` without a number or with several contexts."""
+        return self.bests[0] if len(self.bests) == 1 else None
+
+    @property
+    def bests(self) -> tuple[Cell, ...]:
+        """The best cell of each context, in the order of the contexts' levels."""
+        found = (cell for cell in self.cells if cell.verdict.against is Against.BEST)
+        orders = [self.factors[name] for name in self.contexts]
+        return tuple(
+            sorted(found, key=lambda cell: [o.index(x) for o, x in zip(orders, self.context(cell), strict=True)])
+        )
+
+    @property
     def ties(self) -> tuple[Cell, ...]:
         """Cells that can't be told from the best, nearest first."""
         tied = (cell for cell in self.cells if cell.tied)
         return tuple(sorted(tied, key=lambda cell: abs(cell.verdict.difference or 0.0)))
+
+    def context(self, cell: Cell) -> tuple[Level, ...]:
+        """The levels that say with which other cells a cell is compared."""
+        return tuple(level for name, level in zip(self.factors, cell.levels, strict=True) if name in self.contexts)
 
     @property
     def pending(self) -> int:

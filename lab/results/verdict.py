@@ -3,19 +3,41 @@
 from collections.abc import Sequence
 
 from lab.results.values import Against, Cell, Level, Matrix
-from lab.results.words import cell_words, counted, factor_word, joined, numbers_for
+from lab.results.words import cell_words, counted, factor_word, joined, level_word, numbers_for
 
 NAMED = 2
 """Ties that are named; more are counted."""
+CONTEXTS = 4
+"""Contexts that are told one by one."""
 
 
 def verdict(matrix: Matrix) -> str:
     """E.g. "cnn at lr 0.01 wins with accuracy 0.978 ± 0.003 over 3 seeds; lr 0.1 is not distinguishable from it"."""
-    if matrix.best is None:
+    if not matrix.bests:
         return _nothing(matrix)
-    first = f"{_winner(matrix, matrix.best)}; {_rivals(matrix, matrix.best)}."
+    if len(matrix.cells) == 1:
+        return (
+            f"The {factor_word(matrix.metric)} is {numbers_for(matrix).cell(matrix.cells[0])} {_over(matrix.cells[0])}."
+        )
+    if matrix.best is not None:
+        first = f"{_winner(matrix, matrix.best)}; {_rivals(matrix, matrix.best)}."
+    else:
+        first = _by_context(matrix)
     notes = _notes(matrix)
     return f"{first} {_sentence('; '.join(notes))}" if notes else first
+
+
+def _by_context(matrix: Matrix) -> str:
+    """Each context's winner, and beside how many cells it stands apart."""
+    told: list[str] = []
+    for best in matrix.bests[:CONTEXTS]:
+        rivals = [cell for cell in matrix.ties if matrix.context(cell) == matrix.context(best)]
+        tied = f" ({_cells(len(rivals))} not distinguishable)" if rivals else ""
+        where = " ".join(level_word(level) for level in matrix.context(best))
+        told.append(f"on {where} {_winner(matrix, best)}{tied}")
+    rest = len(matrix.bests) - len(told)
+    text = "; ".join(told) + (f"; and {rest} more" if rest > 0 else "") + "."
+    return text[0].upper() + text[1:]
 
 
 def _nothing(matrix: Matrix) -> str:
@@ -24,19 +46,26 @@ def _nothing(matrix: Matrix) -> str:
     if matrix.pending:
         parts.append(f"{_runs(matrix.pending)} still to come")
     told = f" ({'; '.join(parts)})" if parts else ""
-    return f"No run has given a {factor_word(matrix.metric)} yet{told}."
+    return f"No run has given the {factor_word(matrix.metric)} yet{told}."
 
 
 def _winner(matrix: Matrix, best: Cell) -> str:
     numbers = numbers_for(matrix)
-    seeds = f"over {best.n} seeds" if best.n > 1 else "from one run"
     name = cell_words(_varied(matrix, matrix.named(best)))
     so_far = "so far " if matrix.pending else ""
-    return f"{name} {so_far}wins with {factor_word(matrix.metric)} {numbers.cell(best)} {seeds}"
+    return f"{name} {so_far}wins with {factor_word(matrix.metric)} {numbers.cell(best)} {_over(best)}"
+
+
+def _over(cell: Cell) -> str:
+    return f"over {cell.n} seeds" if cell.n > 1 else "from one run"
 
 
 def _varied(matrix: Matrix, levels: dict[str, Level]) -> dict[str, Level]:
-    varied = {name: level for name, level in levels.items() if len(matrix.factors[name]) > 1}
+    varied = {
+        name: level
+        for name, level in levels.items()
+        if len(matrix.factors[name]) > 1 and not (name in matrix.contexts and len(matrix.bests) > 1)
+    }
     return varied or levels
 
 
@@ -72,7 +101,9 @@ def _notes(matrix: Matrix) -> list[str]:
         notes.append(f"{_share(repaired, matrix)} ran only after {joined(changes)}")
     failed = [cell for cell in matrix.cells if cell.failed]
     if failed:
-        notes.append(f"{_share(failed, matrix)} failed ({counted(cell.failures[0].word for cell in failed)})")
+        words = [cell.failures[0].word for cell in failed]
+        why = words[0] if len(set(words)) == 1 else counted(words)
+        notes.append(f"{_share(failed, matrix)} failed ({why})")
     if matrix.pending:
         notes.append(f"{_runs(matrix.pending)} {'is' if matrix.pending == 1 else 'are'} still to come")
     return notes

@@ -93,6 +93,9 @@ class Numbers:
         return compact(number)
 
     def spread(self, number: float) -> str:
+        """A standard deviation; one too small for the decimals is `<0.001`, not 0."""
+        if 0 < number < 0.5 * 10**-self.decimals:
+            return f"<{10**-self.decimals:.{self.decimals}f}"
         return f"{number:.{self.decimals}f}" if number < BIG else compact(number)
 
     def cell(self, cell: Cell) -> str:
@@ -104,12 +107,14 @@ class Numbers:
 
 def numbers_for(matrix: Matrix) -> Numbers:
     """At least three digits of the largest number, at most four decimals (seven where all numbers are tiny)."""
-    means = [abs(cell.mean) for cell in matrix.cells if cell.mean is not None and abs(cell.mean) < BIG]
+    signed = [cell.mean for cell in matrix.cells if cell.mean is not None and abs(cell.mean) < BIG]
     spreads = [cell.sd for cell in matrix.cells if cell.sd]
-    top = max(means, default=1.0) or 1.0
+    top = max(map(abs, signed), default=1.0) or 1.0
     least = max(0, 2 - math.floor(math.log10(top)))
     least = min(least, 3) if top >= SMALL else min(least, 7)
-    wanted = -math.floor(math.log10(median(spreads))) if spreads else least
+    apart = max(signed, default=0.0) - min(signed, default=0.0)
+    step = median(spreads) if spreads else apart / 20
+    wanted = -math.floor(math.log10(step)) if step > 0 else least
     return Numbers(max(least, min(wanted, 4)))
 
 

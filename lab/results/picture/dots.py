@@ -1,18 +1,14 @@
 """One factor: each level's mean with its 95% interval and the single runs, on one axis."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from lab.results.arrange import arrange
 from lab.results.picture.fonts import drawable, width, wrapped
 from lab.results.picture.notes import failure_words, words_for
-from lab.results.picture.sheet import LEADING, Line, Sheet, frame
+from lab.results.picture.sheet import LEADING, Axes, Line, Sheet, frame
 from lab.results.picture.theme import LABEL_SIZE, MARGIN, SMALL_SIZE, Palette
 from lab.results.values import Cell, Matrix
 from lab.results.words import Numbers, factor_word, level_word, numbers_for
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 WIDTH = 5.6
 ROW = 0.36
@@ -61,17 +57,21 @@ def _value(cell: Cell, numbers: Numbers) -> str:
     return best + numbers.cell(cell) + ("†" if cell.repairs else "")
 
 
-def _scale(axes: "Axes", matrix: Matrix, palette: Palette, numbers: Numbers) -> None:
+def _scale(axes: Axes, matrix: Matrix, palette: Palette, numbers: Numbers) -> None:
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
     ends = [end for cell in matrix.cells for end in (*cell.numbers, cell.low, cell.high) if end is not None]
+
+    def _tick(number: float, _at: object) -> str:
+        return numbers.one(number)
+
     low, high = (min(ends), max(ends)) if ends else (0.0, 1.0)
     pad = (high - low) * 0.06 or abs(high) * 0.05 or 0.5
     axes.set_xlim(low - pad, high + pad)
     axes.set_ylim(len(matrix.cells) - 0.5, -0.5)
     axes.set_yticks([])
     axes.xaxis.set_major_locator(MaxNLocator(5))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda number, _at: numbers.one(number)))
+    axes.xaxis.set_major_formatter(FuncFormatter(_tick))
     axes.tick_params(axis="x", labelsize=LABEL_SIZE, labelcolor=palette.muted, length=0)
     axes.grid(axis="x", color=palette.line, linewidth=0.7)
     axes.set_axisbelow(True)
@@ -79,7 +79,7 @@ def _scale(axes: "Axes", matrix: Matrix, palette: Palette, numbers: Numbers) -> 
 
 @dataclass(frozen=True)
 class _Pen:
-    axes: "Axes"
+    axes: Axes
     sheet: Sheet
     palette: Palette
     numbers: Numbers
@@ -99,13 +99,15 @@ class _Pen:
         face = self.palette.background if cell.tied else colour
         marker = "*" if best else "o"
         self.axes.scatter(
-            [cell.mean], [at], s=150 if best else 42, marker=marker, color=face, edgecolors=colour, linewidths=1.6, zorder=3
+            [cell.mean], [at], s=150 if best else 42, marker=marker, color=face, edgecolors=colour, linewidths=1.6,
+            zorder=3,
         )  # fmt: skip
 
     def _failed(self, at: int, cell: Cell) -> None:
         low, high = self.axes.get_xlim()
         self.axes.barh(
-            at, high - low, 0.62, low, color=self.palette.failed, edgecolor=self.palette.hatch, hatch="////", linewidth=0
+            at, high - low, 0.62, low, color=self.palette.failed, edgecolor=self.palette.hatch, hatch="////",
+            linewidth=0,
         )  # fmt: skip
         self.axes.text(
             (low + high) / 2, at, drawable(failure_words(cell)), size=LABEL_SIZE, color=self.palette.muted, ha="center",
@@ -116,6 +118,6 @@ class _Pen:
     def value(self, cell: Cell, right: float, middle: float) -> None:
         """The number at the right edge."""
         best = cell.verdict.against == "best"
-        text = _value(cell, self.numbers) if cell.mean is not None else ("…" if cell.pending else "–")
+        text = _value(cell, self.numbers) if cell.mean is not None else ("…" if cell.pending else "")
         colour = self.palette.text if cell.mean is not None else self.palette.muted
         self.sheet.text(right, middle, Line(text, LABEL_SIZE, colour, bold=best), "right", middle=True)

@@ -49,14 +49,15 @@ def _signs(names: tuple[str, ...]) -> frozenset[int]:
 
 
 def drawable(text: str, names: tuple[str, ...] | None = None) -> str:
-    """The text with signs that none of the fonts has written in Latin letters (学习率 becomes XueXiLu), never as boxes."""
+    """The text, with signs that none of the fonts has in Latin letters (学习率 as Xue Xi Lu), never as boxes."""
     known = _signs(names or families())
     text = " ".join(text.split())
     if all(ord(sign) in known for sign in text):
         return text
     from anyascii import anyascii
 
-    return "".join(sign if ord(sign) in known else anyascii(sign) or "?" for sign in text)
+    latin = (sign if ord(sign) in known else f" {anyascii(sign) or '?'} " for sign in text)
+    return " ".join("".join(latin).split())
 
 
 @lru_cache(maxsize=4096)
@@ -102,6 +103,17 @@ def wrapped(text: str, size: float, limit: float, lines: int, bold: bool = False
     if len(done) > lines:
         done = [*done[: lines - 1], "".join(done[lines - 1 :])]
     return tuple(shortened(one.strip(), size, limit, bold) for one in done if one.strip())
+
+
+def balanced(text: str, size: float, limit: float, lines: int, bold: bool = False) -> tuple[str, ...]:
+    """As `wrapped`, with lines of about one length rather than a last word alone."""
+    best = wrapped(text, size, limit, lines, bold)
+    for share in (0.95, 0.9, 0.85, 0.8, 0.75, 0.7, 0.65, 0.6, 0.55):
+        tried = wrapped(text, size, limit * share, lines, bold)
+        if len(tried) > len(best) or any(line.endswith("…") for line in tried):
+            break
+        best = tried
+    return best
 
 
 def _words(text: str) -> list[str]:

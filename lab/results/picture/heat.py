@@ -2,26 +2,22 @@
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from lab.results.arrange import Arrangement, Panel, arrange, cell_at, panels
 from lab.results.picture.fonts import drawable, shortened, width, wrapped
 from lab.results.picture.notes import failure_words, panel_title, words_for
 from lab.results.picture.scale import Scale, is_bright, scale_for
-from lab.results.picture.sheet import LEADING, Frame, Line, Sheet, frame
+from lab.results.picture.sheet import LEADING, Axes, Frame, Line, Sheet, frame
 from lab.results.picture.theme import CELL_SIZE, LABEL_SIZE, MARGIN, SMALL_SIZE, Palette
 from lab.results.values import Cell, Level, Matrix
 from lab.results.words import Numbers, factor_word, level_word, numbers_for
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 MOST_ANNOTATED = 600
 """Cells beyond which numbers are left out: nobody reads them, and text takes the time."""
 WIDEST = 9.6
 NARROWEST = 4.6
 GAP = 0.16
-BAR = 0.46
+BAR = 0.38
 
 
 @dataclass(frozen=True)
@@ -209,14 +205,14 @@ class _Pen:
             middle, top + 0.07 + deep * LABEL_SIZE * LEADING, Line(name, LABEL_SIZE, self.palette.muted), "center"
         )
 
-    def _cells(self, axes: "Axes", panel: Panel) -> None:
+    def _cells(self, axes: Axes, panel: Panel) -> None:
         for y, row in enumerate(self.layout.rows):
             for x, column in enumerate(self.layout.columns):
                 cell = cell_at(self.matrix, self.layout.plan, panel, row, column)
                 if cell is not None:
                     self._cell(axes, x, y, cell)
 
-    def _cell(self, axes: "Axes", x: int, y: int, cell: Cell) -> None:
+    def _cell(self, axes: Axes, x: int, y: int, cell: Cell) -> None:
         from matplotlib.patches import Rectangle
 
         palette = self.palette
@@ -237,7 +233,7 @@ class _Pen:
                 Rectangle((x + 0.04, y + 0.04), 0.92, 0.92, facecolor="none", edgecolor=palette.line, linewidth=0.8)
             )
 
-    def _outline(self, axes: "Axes", x: int, y: int, cell: Cell) -> None:
+    def _outline(self, axes: Axes, x: int, y: int, cell: Cell) -> None:
         from matplotlib.patches import Rectangle
 
         best = cell.verdict.against == "best"
@@ -251,7 +247,7 @@ class _Pen:
             )
         )  # fmt: skip
 
-    def _number(self, axes: "Axes", x: int, y: int, cell: Cell, colour: str) -> None:
+    def _number(self, axes: Axes, x: int, y: int, cell: Cell, colour: str) -> None:
         best = cell.verdict.against == "best"
         mean = ("★ " if best else "") + self.numbers.one(cell.mean or 0.0) + ("†" if cell.repairs else "")
         second = f"± {self.numbers.spread(cell.sd)}" if cell.sd is not None else ""
@@ -264,16 +260,16 @@ class _Pen:
         if second:
             self._put(axes, x + 0.5, y + 0.73, second, SMALL_SIZE, colour)
 
-    def _reason(self, axes: "Axes", x: int, y: int, cell: Cell) -> None:
+    def _reason(self, axes: Axes, x: int, y: int, cell: Cell) -> None:
         lines = wrapped(drawable(failure_words(cell)), SMALL_SIZE, self.layout.cell_width - 0.06, 2)
         step = SMALL_SIZE * LEADING / self.layout.cell_height
         for at, text in enumerate(lines):
             middle = y + 0.5 + (at - (len(lines) - 1) / 2) * step
-            back = {"facecolor": self.palette.failed, "edgecolor": "none", "pad": 0.8}
+            back: dict[str, object] = {"facecolor": self.palette.failed, "edgecolor": "none", "pad": 0.8}
             self._put(axes, x + 0.5, middle, text, SMALL_SIZE, self.palette.muted, bbox=back)
 
     def _put(
-        self, axes: "Axes", x: float, y: float, text: str, size: float, colour: str, *, bold: bool = False,
+        self, axes: Axes, x: float, y: float, text: str, size: float, colour: str, *, bold: bool = False,
         bbox: dict[str, object] | None = None,
     ) -> None:  # fmt: skip
         axes.text(

@@ -8,7 +8,7 @@ from lab.results.words import factor_word, joined, level_word
 
 
 def words_for(matrix: Matrix, *, outlined: bool, clipped: bool = False) -> Words:
-    """The words of a matrix's picture. `outlined`: ties are drawn as such; `clipped`: the colours leave out extremes."""
+    """The words of a picture. `outlined`: ties are drawn as such; `clipped`: the colours leave out extremes."""
     title = matrix.title or f"{factor_word(matrix.metric)} by {joined([factor_word(f) for f in matrix.factors])}"
     direction = "higher" if matrix.goal == "maximize" else "lower"
     shown = f"{factor_word(matrix.metric)} ({direction} is better)"
@@ -24,12 +24,13 @@ def words_for(matrix: Matrix, *, outlined: bool, clipped: bool = False) -> Words
 
 
 def _marks(matrix: Matrix, *, outlined: bool) -> str:
-    parts = ["★ best"] if matrix.best is not None else []
+    best = f"★ best of each {joined([factor_word(name) for name in matrix.contexts])}" if matrix.contexts else "★ best"
+    parts = [best] if matrix.bests else []
     if matrix.ties:
-        total = sum(cell.mean is not None for cell in matrix.cells) - 1
+        total = sum(cell.mean is not None for cell in matrix.cells) - len(matrix.bests)
         tied = "not distinguishable from it (95%)"
         parts.append(f"outlined: {tied}" if outlined else f"{len(matrix.ties)} of {total} others {tied}")
-    return "   ".join(parts)
+    return " · ".join(parts)
 
 
 def _repairs(matrix: Matrix) -> list[str]:
@@ -47,7 +48,7 @@ def _rest(matrix: Matrix) -> list[str]:
         notes.append("n: fewer runs than seeds gave a number")
     if matrix.pending:
         notes.append(f"empty: still to come ({matrix.pending} run{'s' if matrix.pending > 1 else ''})")
-    return ["   ".join(notes)] if notes else []
+    return [" · ".join(notes)] if notes else []
 
 
 def panel_title(names: Sequence[str], levels: Sequence[Level]) -> str:

@@ -2,6 +2,7 @@
 
 import threading
 from pathlib import Path
+from typing import Any
 
 from lab.results.arrange import arrange
 from lab.results.picture.fonts import families
@@ -15,16 +16,17 @@ _ONE_AT_A_TIME = threading.Lock()
 def render_matrix(matrix: Matrix, path: Path, theme: Theme = "light") -> Path:
     """Draw the matrix to `path` (`.png`, `.svg` or `.pdf` by its suffix) and give the path back.
 
-    Two factors become an annotated heat map, more become panels on one colour scale, one becomes a dot plot. The PNG has
-    twice the pixels of the size it is meant to be seen at. Raises `OSError` when the file can't be written.
+    Two factors become an annotated heat map, more become panels on one colour scale, one becomes a dot plot. The PNG
+    has twice the pixels of the size it is meant to be seen at. Raises `OSError` when the file can't be written.
     """
     with _ONE_AT_A_TIME:
-        import matplotlib as mpl
+        import matplotlib
         from matplotlib.backends.backend_agg import FigureCanvasAgg
 
         from lab.results.picture.dots import draw_dots
         from lab.results.picture.heat import draw_heat
 
+        mpl: Any = matplotlib
         palette = PALETTES[theme]
         style = {
             "font.family": list(families()),

@@ -1,15 +1,13 @@
 """A sheet of paper in inches from its top left corner: places of axes and lines of text, sized before it is drawn."""
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import Any
 
-from lab.results.picture.fonts import drawable, wrapped
+from lab.results.picture.fonts import balanced, drawable, wrapped
 from lab.results.picture.theme import MARGIN, NOTE_SIZE, SUBTITLE_SIZE, TITLE_SIZE, Palette
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
+Axes = Any
+"""matplotlib's own axes; its stubs leave most keyword arguments untyped."""
 LEADING = 1.32 / 72
 """Inches from line to line for each point of size."""
 
@@ -56,7 +54,7 @@ def height(lines: tuple[Line, ...]) -> float:
 def frame(words: Words, width: float, palette: Palette) -> Frame:
     """The frame of a sheet `width` inches wide."""
     inner = width - 2 * MARGIN
-    title = wrapped(drawable(words.title), TITLE_SIZE, inner, 2, bold=True)
+    title = balanced(drawable(words.title), TITLE_SIZE, inner, 2, bold=True)
     subtitle = wrapped(drawable(words.subtitle), SUBTITLE_SIZE, inner, 2)
     notes = [line for note in words.notes for line in wrapped(drawable(note), NOTE_SIZE, inner, 2)]
     return Frame(
@@ -76,9 +74,9 @@ class Sheet:
 
         self.width = width
         self.height = height
-        self.figure: Figure = Figure(figsize=(width, height), facecolor=palette.background)
+        self.figure: Any = Figure(figsize=(width, height), facecolor=palette.background)
 
-    def axes(self, left: float, top: float, width: float, height: float) -> "Axes":
+    def axes(self, left: float, top: float, width: float, height: float) -> Axes:
         """Axes of that size, with nothing on them."""
         place = (left / self.width, 1 - (top + height) / self.height, width / self.width, height / self.height)
         axes = self.figure.add_axes(place)

@@ -18,7 +18,7 @@ SMALL_SIZE = 7.0
 
 @dataclass(frozen=True)
 class Palette:
-    """One theme. `accent` marks the best cell; it is Okabe and Ito's vermillion, seen apart in all colour blindnesses."""
+    """One theme. `accent` marks the best cell: Okabe and Ito's vermillion, told apart with any colour blindness."""
 
     background: str
     text: str
