@@ -24,6 +24,7 @@ from backends.base import (
     JobPlan,
     JobSignal,
     JobSpec,
+    JobState,
     LogChunk,
     Node,
     Observation,
@@ -45,7 +46,8 @@ class LocalBackend(Backend):
 
     `python` stands in for a job's `python` and `python3`, and its directory leads the job's PATH. `cpus` and
     `memory_bytes` are what one job may ask for at most (default: what the machine has). `grace_s` is the time in
-    seconds between TERM and KILL. Needs Linux and setsid (util-linux).
+    seconds between TERM and KILL. Needs Linux and setsid (util-linux). Jobs outlive this process, but not a
+    service manager that ends all processes of a service: under systemd its unit needs `KillMode=process`.
     """
 
     def __init__(
@@ -109,12 +111,7 @@ class LocalBackend(Backend):
         if handles:
             self._reach()
         boot, seen_at = processes.boot_id(), datetime.now(UTC)
-        return {
-            handle.key: observe(
-                handle.key, self._machine.host, seen_at, self._traces(self._root / check_key(handle.key), boot)
-            )
-            for handle in handles
-        }
+        return {handle.key: self._observe(handle.key, boot, seen_at) for handle in handles}
 
     def signal(self, handle: JobHandle, signal: JobSignal) -> None:
         """`CHECKPOINT` reaches the command alone; the others all of its processes. Raises `HandleUnknown`."""
@@ -183,6 +180,12 @@ class LocalBackend(Backend):
         # Read last: a script that ends between the two looks has written it by then.
         ended = parse_exit(_text(directory / "exit"))
         return JobTraces(supervisor, command, ended, alive, (directory / "cancel").exists(), boot)
+
+    def _observe(self, key: str, boot: str | None, seen_at: datetime) -> Observation:
+        try:
+            return observe(key, self._machine.host, seen_at, self._traces(self._root / check_key(key), boot))
+        except BackendUnreachable as error:
+            return Observation(key, JobState.UNKNOWN, seen_at, reason=str(error), host=self._machine.host)
 
     def _running_command(self, directory: Path) -> ProcessRecord | None:
         """The command of a job that runs, waited for while its script is still getting ready; `None` at the end."""

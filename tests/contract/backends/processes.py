@@ -79,5 +79,12 @@ class ProcessHarness:
             time.sleep(_STEP_S)
 
 
+def end_all(root: Path, backend: Backend) -> None:
+    """Cancel whatever still runs below `root`, so that a failed test leaves no process."""
+    for directory in root.glob("*"):
+        if (handle := backend.find(directory.name)) is not None:
+            backend.cancel(handle)
+
+
 def local_harness(root: Path) -> ProcessHarness:
     return ProcessHarness(lambda: LocalBackend(root, python=Path(sys.executable), grace_s=1))

@@ -1,11 +1,13 @@
 """Jobs of the local backend against the real machine: limits, process trees, and the death of everything around."""
 
+import json
 import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,7 @@ from backends.errors import BackendUnreachable
 from backends.jobrecord import parse_process
 from backends.local import LocalBackend
 from backends.processes import is_alive, read_process
+from tests.contract.backends.processes import end_all
 
 MIB = 1 << 20
 
@@ -54,8 +57,10 @@ class Local:
 
 
 @pytest.fixture
-def local(tmp_path: Path) -> Local:
-    return Local(tmp_path / "jobs")
+def local(tmp_path: Path) -> Iterator[Local]:
+    local = Local(tmp_path / "jobs")
+    yield local
+    end_all(local.root, local.backend)
 
 
 def wait_for(happened: Callable[[], bool], timeout_s: float = 20) -> None:
@@ -68,6 +73,21 @@ def wait_for(happened: Callable[[], bool], timeout_s: float = 20) -> None:
 def gone(pid: int) -> bool:
     process = read_process(pid)
     return process is None or process.state == "Z"
+
+
+def holds_only(pid: int, directory: Path) -> bool:
+    """Whether all open files of a process are /dev/null or the job's own (its lock given back)."""
+    targets: set[str] = set()
+    for entry in Path(f"/proc/{pid}/fd").iterdir():
+        with suppress(FileNotFoundError):
+            targets.add(str(entry.readlink()))
+    own = {str(directory / name) for name in ("job.sh", "out.log")}
+    return targets <= own | {os.devnull}
+
+
+def kill(pid: int) -> None:
+    os.kill(pid, signal.SIGKILL)
+    wait_for(lambda: gone(pid))
 
 
 def test_the_memory_limit_raises_the_programs_own_error(local: Local) -> None:
@@ -142,11 +162,7 @@ def test_a_job_inherits_nothing_and_its_parent_is_not_this_process(local: Local)
         handle = local.start("sleep", "60")
     for file in ("pid", "command"):
         pid = local.pid(handle, file)
-        wait_for(lambda pid=pid: len(os.listdir(f"/proc/{pid}/fd")) <= 4)
-        targets = {os.readlink(entry) for entry in Path(f"/proc/{pid}/fd").iterdir()}
-        own = str(Path(handle.directory))
-        assert all(target == os.devnull or target.startswith(own) for target in targets)
-        assert not any(target.endswith("/lock") for target in targets)
+        wait_for(lambda pid=pid: holds_only(pid, Path(handle.directory)))
         process = read_process(pid)
         assert process is not None
         assert process.parent != os.getpid()
@@ -168,7 +184,7 @@ def test_nothing_is_left_of_an_ended_job(local: Local) -> None:
 def test_a_supervisor_that_is_killed_leaves_a_running_job_that_can_be_cancelled(local: Local) -> None:
     handle = local.start("sh", "-c", "trap '' TERM; sleep 60; sleep 60")
     command = local.pid(handle, "command")
-    os.kill(local.pid(handle, "pid"), signal.SIGKILL)
+    kill(local.pid(handle, "pid"))
     assert local.poll(handle).state is JobState.RUNNING
     began = time.monotonic()
     local.backend.cancel(handle)
@@ -181,8 +197,7 @@ def test_a_job_killed_with_its_supervisor_is_lost_not_failed(local: Local) -> No
     handle = local.start("sleep", "60")
     command = local.pid(handle, "command")
     for pid in (local.pid(handle, "pid"), command):
-        os.kill(pid, signal.SIGKILL)
-    wait_for(lambda: gone(command))
+        kill(pid)
     seen = local.poll(handle)
     assert (seen.state, seen.exit_code, seen.signal) == (JobState.LOST, None, None)
     assert "vanished" in (seen.reason or "")
@@ -298,3 +313,30 @@ def test_liveness_is_checked_by_start_time() -> None:
     record = parse_process(f"{os.getpid()} {own.start} -")
     assert record is not None
     assert is_alive(record)
+
+
+def test_one_job_that_can_not_be_read_does_not_hide_the_others(local: Local) -> None:
+    good, bad = local.start("true", key="good"), local.start("true", key="bad")
+    local.end(good)
+    local.end(bad)
+    (Path(bad.directory) / "exit").unlink()
+    (Path(bad.directory) / "exit").mkdir()
+    seen = local.backend.poll([good, bad])
+    assert (seen["good"].state, seen["bad"].state) == (JobState.COMPLETED, JobState.UNKNOWN)
+    (Path(bad.directory) / "exit").rmdir()
+
+
+def test_a_job_starts_with_exactly_its_environment_and_default_signals(local: Local) -> None:
+    code = (
+        "import json, os, signal\n"
+        "names = sorted(set(os.environ) - {'LC_CTYPE'})\n"
+        "ignored = [s.name for s in signal.Signals if signal.getsignal(s) is signal.SIG_IGN]\n"
+        "print(json.dumps([names, ignored, os.umask(0)]))"
+    )
+    handle = local.start("python", "-c", code)
+    local.end(handle)
+    names, ignored, umask = json.loads(local.log(handle))
+    base = "PATH HOME TMPDIR LANG PYTHONUNBUFFERED OMP_NUM_THREADS CUDA_VISIBLE_DEVICES"
+    assert names == sorted([*base.split(), "LABHAND_ATTEMPT_DIR", "LABHAND_KEY"])
+    assert ignored == ["SIGPIPE", "SIGXFSZ"]  # Python's own doing
+    assert umask == 0o022
