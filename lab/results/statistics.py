@@ -44,11 +44,11 @@ def compare_by_t(best: Cell, others: Sequence[Cell]) -> list[Verdict]:
     verdicts: list[Verdict] = []
     for other in others:
         difference = best.mean - other.mean if best.mean is not None and other.mean is not None else None
-        if other not in tested:
+        if best.n < 2 or other.n < 2:
             verdicts.append(Verdict(Against.UNKNOWN, difference=difference))
             continue
         if spreads:
-            test = _unequal("moderated t", best.numbers, other.numbers, spreads[best.levels], spreads[other.levels])
+            test = _unequal("moderated t", best.numbers, other.numbers, spreads[id(best)], spreads[id(other)])
         else:
             test = _paired(best, other) or _welch(best.numbers, other.numbers)
         p_value = min(1.0, test.p_value * pairs)
@@ -71,22 +71,22 @@ class _Spread:
     freedom: float
 
 
-def _moderated(cells: Sequence[Cell]) -> dict[tuple[object, ...], _Spread]:
-    """Each cell's variance, drawn towards the common one; empty where no cell has any spread."""
-    own = {cell.levels: _Spread(variance(cell.numbers), cell.n - 1) for cell in cells}
+def _moderated(cells: Sequence[Cell]) -> dict[int, _Spread]:
+    """Each cell's variance by the cell's id, drawn towards the common one; empty where most cells have no spread."""
+    own = {id(cell): _Spread(variance(cell.numbers), cell.n - 1) for cell in cells}
     typical = median(spread.variance for spread in own.values())
     if typical <= 0:
         return {}
-    floored = {levels: _Spread(max(s.variance, typical * 1e-3), s.freedom) for levels, s in own.items()}
+    floored = {cell: _Spread(max(s.variance, typical * 1e-3), s.freedom) for cell, s in own.items()}
     prior = _prior(list(floored.values()))
     known = sum(spread.freedom for spread in own.values())
     prior = _Spread(prior.variance, min(prior.freedom, known / 2))
     return {
-        levels: _Spread(
+        cell: _Spread(
             (prior.freedom * prior.variance + s.freedom * s.variance) / (prior.freedom + s.freedom),
             min(prior.freedom + s.freedom, known),
         )
-        for levels, s in floored.items()
+        for cell, s in floored.items()
     }
 
 

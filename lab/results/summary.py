@@ -1,15 +1,29 @@
 """From runs to the matrix: which run belongs to which cell, and what each cell amounts to."""
 
 import itertools
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean, stdev
 
 from lab.results.statistics import Compare, compare_by_t, interval
-from lab.results.values import SEED, Against, Cell, Design, Failure, Level, Matrix, Repair, RunResult, Value, Verdict
+from lab.results.values import (
+    SEED,
+    Against,
+    Cell,
+    Design,
+    Failure,
+    Level,
+    Matrix,
+    Repair,
+    RunResult,
+    Value,
+    Verdict,
+    level_key,
+)
 from lab.results.words import reason_word
 
+HUGE = 1e150
+"""A number this large (or infinite, or NaN) is taken as diverged; its square would not be a number any more."""
 _WAITING = frozenset({"draft", "awaiting_approval", "queued", "submitting", "running", "preempted"})
 
 
@@ -23,12 +37,12 @@ def summarise(design: Design, runs: Sequence[RunResult], compare: Compare = comp
     factors = _factors(design, runs)
     by_levels: dict[tuple[object, ...], list[RunResult]] = {}
     for run in runs:
-        by_levels.setdefault(tuple(_key(run.settings.get(name)) for name in factors), []).append(run)
+        by_levels.setdefault(tuple(level_key(run.settings.get(name)) for name in factors), []).append(run)
     cells: list[Cell] = []
     for levels in itertools.product(*factors.values()):
-        mine = by_levels.pop(tuple(_key(level) for level in levels), [])
+        mine = by_levels.pop(tuple(level_key(level) for level in levels), [])
         cells.append(_cell(design, levels, mine))
-    seeds = {_key(run.settings[SEED]) for run in runs if SEED in run.settings}
+    seeds = {level_key(run.settings[SEED]) for run in runs if SEED in run.settings}
     most = max((cell.n for cell in cells), default=0)
     contexts = tuple(name for name in factors if name in design.contexts)
     matrix = Matrix(
@@ -42,19 +56,14 @@ def _factors(design: Design, runs: Sequence[RunResult]) -> dict[str, tuple[Level
 
 
 def _levels(name: str, given: Iterable[Level], runs: Sequence[RunResult]) -> tuple[Level, ...]:
-    levels = {_key(level): level for level in given}
-    found = {_key(run.settings[name]): run.settings[name] for run in runs if name in run.settings}
+    levels = {level_key(level): level for level in given}
+    found = {level_key(run.settings[name]): run.settings[name] for run in runs if name in run.settings}
     added = [level for key, level in found.items() if key not in levels]
     if added:
         everything = [*levels.values(), *added]
         numeric = all(isinstance(level, int | float) for level in everything)
         return tuple(sorted(everything, key=lambda level: float(level))) if numeric else tuple(everything)
     return tuple(levels.values())
-
-
-def _key(level: object) -> object:
-    """What makes two levels the same: 1 and 1.0 are, 1 and True are not, nor 1 and "1"."""
-    return (type(level).__name__, level) if isinstance(level, bool | str) or level is None else ("number", level)
 
 
 @dataclass(frozen=True)
@@ -82,7 +91,7 @@ def _sort(design: Design, runs: Sequence[RunResult]) -> _Sorted:
 
 def _number(design: Design, run: RunResult) -> float | None:
     number = (run.best if design.use == "best" else run.metrics).get(design.metric)
-    return number if number is not None and math.isfinite(number) else None
+    return number if number is not None and abs(number) < HUGE else None
 
 
 def _cell(design: Design, levels: tuple[Level, ...], runs: Sequence[RunResult]) -> Cell:
@@ -114,18 +123,18 @@ def _cell(design: Design, levels: tuple[Level, ...], runs: Sequence[RunResult]) 
 
 def _judged(matrix: Matrix, compare: Compare) -> list[Cell]:
     """The cells, each with its comparison with the best of its context."""
-    groups: dict[tuple[Level, ...], list[Cell]] = {}
+    groups: dict[tuple[object, ...], list[Cell]] = {}
     for cell in matrix.cells:
-        groups.setdefault(matrix.context(cell), []).append(cell)
-    verdicts: dict[tuple[Level, ...], Verdict] = {}
+        groups.setdefault(tuple(level_key(level) for level in matrix.context(cell)), []).append(cell)
+    verdicts: dict[int, Verdict] = {}
     for group in groups.values():
         best = _best(group, matrix)
         if best is None:
             continue
-        verdicts[best.levels] = Verdict(Against.BEST, difference=0.0)
+        verdicts[id(best)] = Verdict(Against.BEST, difference=0.0)
         others = [cell for cell in group if cell is not best and cell.mean is not None]
-        verdicts.update(zip((cell.levels for cell in others), compare(best, others), strict=True))
-    return [replace(cell, verdict=verdicts.get(cell.levels, cell.verdict)) for cell in matrix.cells]
+        verdicts.update(zip(map(id, others), compare(best, others), strict=True))
+    return [replace(cell, verdict=verdicts.get(id(cell), cell.verdict)) for cell in matrix.cells]
 
 
 def _best(cells: Sequence[Cell], matrix: Matrix) -> Cell | None:

@@ -9,6 +9,11 @@ Level = str | int | float | bool
 SEED = "seed"
 
 
+def level_key(level: object) -> object:
+    """What makes two levels the same: 1 and 1.0 are, 1 and True are not, nor 1 and "1"."""
+    return (type(level).__name__, level) if isinstance(level, bool | str) or level is None else ("number", level)
+
+
 class Against(StrEnum):
     """A cell beside the best one. `UNKNOWN` where there is nothing to test, e.g. one seed each."""
 
@@ -145,7 +150,8 @@ class Matrix:
 
     def cell(self, *levels: Level) -> Cell | None:
         """The cell at those levels, in the order of `factors`."""
-        return next((c for c in self.cells if c.levels == levels), None)
+        wanted = [level_key(level) for level in levels]
+        return next((c for c in self.cells if [level_key(level) for level in c.levels] == wanted), None)
 
     @property
     def best(self) -> Cell | None:
@@ -168,7 +174,7 @@ class Matrix:
         return tuple(sorted(tied, key=lambda cell: abs(cell.verdict.difference or 0.0)))
 
     def context(self, cell: Cell) -> tuple[Level, ...]:
-        """The levels that say with which other cells a cell is compared."""
+        """The levels that say with which other cells a cell is compared: those of the contexts."""
         return tuple(level for name, level in zip(self.factors, cell.levels, strict=True) if name in self.contexts)
 
     @property
