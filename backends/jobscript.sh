@@ -172,10 +172,10 @@ check_memory() {
         kill_tree KILL
         kill_at=$((now + 20))
     fi
-    # At most a twentieth of the time is spent on looking: a look at a busy machine's processes takes longer.
+    # At most a fiftieth of the time is spent on looking: a look at a busy machine's processes takes longer.
     read_clock
-    cost=$(((now - looked) * 20))
-    pace $((now - began)) 10 5 100
+    cost=$(((now - looked) * 50))
+    pace $((now - began)) 10 5 200
     [ "$cost" -le "$paced" ] || pace "$cost" 1 5 1000
     sample_at=$((now + paced))
 }
