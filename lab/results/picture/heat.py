@@ -75,7 +75,8 @@ def draw_heat(matrix: Matrix, palette: Palette) -> Sheet:
     sheet_width = max(layout.width, NARROWEST)
     around = frame(words_for(matrix, outlined=outlined, clipped=scale.clipped), sheet_width, palette)
     layout = replace(layout, left=layout.left + (sheet_width - layout.width) / 2)
-    sheet = Sheet(sheet_width, around.top + layout.height + BAR + around.bottom, palette)
+    bar = BAR if any(cell.mean is not None for cell in matrix.cells) else 0.1
+    sheet = Sheet(sheet_width, around.top + layout.height + bar + around.bottom, palette)
     sheet.surround(around)
     pen = _Pen(matrix, layout, scale, palette, numbers, sheet, annotated=annotated, outlined=outlined)
     for place, panel in enumerate(layout.panels):

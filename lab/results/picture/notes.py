@@ -37,8 +37,15 @@ def _repairs(matrix: Matrix) -> list[str]:
     repairs = sorted({(r.remedies, r.after or "") for cell in matrix.cells for r in cell.repairs})
     if not repairs:
         return []
-    told = [f"{joined(remedies)}{f' after: {after}' if after else ''}" for remedies, after in repairs]
+    told = [f"{joined(remedies)}{_after(after)}" for remedies, after in repairs]
     return [f"† ran with {'; '.join(told)}"]
+
+
+def _after(word: str) -> str:
+    known = {"diverged": " after diverging", "hung": " after hanging"}
+    if word.startswith("out of "):
+        return f" after running {word}"
+    return known.get(word, f" after: {word}" if word else "")
 
 
 def _rest(matrix: Matrix) -> list[str]:

@@ -21,6 +21,7 @@ from lab.tracking import MetricRow, PlanView, RunView, Tracker, TrackerUnavailab
 from lab.tracking.client import open_client
 from lab.tracking.limits import NAME_LIMIT, safe_name
 
+pytestmark = pytest.mark.slow
 START = datetime(2026, 1, 5, 9, tzinfo=UTC)
 PICTURE = b"\x89PNG\r\n\x1a\n not a real one"
 
@@ -90,7 +91,8 @@ def a_run(run_id: int, **changed: Any) -> RunView:
     rows = tuple(MetricRow("accuracy", step, 0.5 + step / 100, START + timedelta(seconds=step)) for step in (1, 2, 3))
     run = RunView(
         run_id, f"cnn {run_id}", {"model": "cnn", "lr": 0.01, "batch_size": 64}, "succeeded", START, certain=True,
-        attempts=1, started_at=START, ended_at=START + timedelta(minutes=3), host="node1", metrics=rows, log_tail="the end",
+        attempts=1, started_at=START, ended_at=START + timedelta(minutes=3), host="node1", metrics=rows,
+        log_tail="the end",
     )  # fmt: skip
     return replace(run, **changed)
 
