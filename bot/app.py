@@ -39,14 +39,15 @@ class App:
                 worker.wake()
 
     @contextlib.asynccontextmanager
-    async def running(self) -> AsyncIterator[None]:
-        """Everything at work until the block ends. The home's lock must be held."""
+    async def running(self, *, track: bool = True) -> AsyncIterator[None]:
+        """Everything at work until the block ends; MLflow too when `track`. The home's lock must be held."""
         await asyncio.to_thread(self.controller.take_over)
         for surface in self.surfaces.values():
             await surface.start(self.receive)
         tasks = [asyncio.create_task(self._ticks()), asyncio.create_task(self.outbox.run())]
         tasks += [asyncio.create_task(worker.run()) for worker in self.inboxes]
-        tasks.append(asyncio.create_task(self._tracking()))
+        if track:
+            tasks.append(asyncio.create_task(self._tracking()))
         watch = asyncio.create_task(_first_failure(tasks))
         try:
             yield

@@ -1,15 +1,12 @@
 """Putting the parts together: the only module that names concrete backends, surfaces and models."""
 
 import os
-import shutil
 import socket
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-
-from lab.home import Home
-from lab.people import default_project
 
 import examples
 from agent.offline_model import OfflineModel, vocabulary_of
@@ -18,10 +15,14 @@ from agent.tools import all_tools
 from agent.turns import Mind
 from backends.local import LocalBackend
 from bot.settings import Settings
+from lab.control.track import track
+from lab.home import Home
+from lab.people import default_project
 from lab.policy import Site
 from lab.recipe.files import Shelf, load_shelf
 from lab.services import Lab
 from lab.store import Store, sqlite_url
+from lab.tracking import Tracker, local_tracker
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,24 @@ class House:
             self.settings.model, self.settings.model_api_base, self.settings.model_api_key, self.settings.model_timeout
         )
         return Mind((LitellmModel(choice, offline), offline), tools)
+
+    @cached_property
+    def _tracker(self) -> Tracker:
+        uri = self.settings.mlflow_uri
+        return Tracker(uri, lab=str(self.home.root)) if uri else local_tracker(self.home.mlflow, str(self.home.root))
+
+    def tracker(self) -> Tracker:
+        """Where MLflow is told of the plans."""
+        return self._tracker
+
+    @property
+    def tracking_uri(self) -> str:
+        """What `mlflow ui --backend-store-uri` opens."""
+        return self._tracker.tracking_uri
+
+    def track_now(self) -> None:
+        """Bring MLflow up to date at once. Raises `TrackerUnavailable`."""
+        track(self.lab, self._tracker)
 
 
 def build(settings: Settings) -> House:
@@ -79,8 +98,3 @@ def examples_dir() -> Path:
 def owner_name() -> str:
     """Who holds the leases: this process, and no other that ever was."""
     return f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
-
-
-def mlflow_program() -> str | None:
-    """The `mlflow` command beside this Python, for telling people what to open."""
-    return shutil.which("mlflow")

@@ -103,7 +103,12 @@ class Conversation:
 
 @contextlib.asynccontextmanager
 async def conversation(
-    house: House, show: Callable[[Card, bool], None], *, thread: str | None = None, user: str | None = None
+    house: House,
+    show: Callable[[Card, bool], None],
+    *,
+    thread: str | None = None,
+    user: str | None = None,
+    track: bool = True,
 ) -> AsyncIterator[tuple[Conversation, bool]]:
     """A conversation, and whether this process moves the queue itself (False when `labhand up` does)."""
     surface = TerminalSurface(show)
@@ -116,7 +121,7 @@ async def conversation(
         except HomeLocked:
             alone = False
         if alone:
-            async with app.running():
+            async with app.running(track=track):
                 yield talk, True
         else:
             worker = OutboxWorker(house.lab, {"cli": surface}, house.owner)

@@ -6,9 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from lab.inbox import Event
-from lab.people import thread_for, user_for
-
 from agent.actions import Click, press
 from agent.tool import ToolContext
 from agent.turns import Mind, answer
@@ -16,6 +13,8 @@ from bot.surface import ChatSurface, Inbound, InboundKind, SurfaceError
 from lab import inbox, outbox
 from lab.cards import Card, Tone
 from lab.ids import id_of
+from lab.inbox import Event
+from lab.people import thread_for, user_for
 from lab.policy import Role
 from lab.schema import Thread, User
 from lab.services import Actor, Lab

@@ -5,11 +5,10 @@ import logging
 from collections.abc import Mapping
 from datetime import timedelta
 
-from lab.outbox import Delivery
-
 from bot.surface import ChatSurface, Refused, SurfaceError, TryLater
 from lab import outbox
 from lab.cards import card_from_json
+from lab.outbox import Delivery
 from lab.services import Lab
 
 _LOG = logging.getLogger(__name__)

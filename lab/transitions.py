@@ -54,7 +54,7 @@ def move_plan(tx: Session, plan: Plan, to: PlanState, *, actor: str, why: str, a
     plan.state = to.value
     if to is PlanState.ACTIVE:
         plan.started_at = plan.started_at or at
-        plan.ended_at = None
+        plan.ended_at = plan.tracked_at = None
     elif to in PLAN_ENDED:
         plan.ended_at = at
     tx.add(plan)

@@ -78,6 +78,9 @@ _UNKNOWN_STOP = re.compile(
     r"|dataset|datasets|cells|gpu|gpus|seed|seeds|line|lines|than|drops?|falls?|below|above|exceeds?|reaches|max|min|maximum)"
 )
 
+_SHY = ("loss", "activation", "scheduler", "pooling", "normalization")
+"""Words of everyday use: they are settings only where a list or a known level follows."""
+
 
 @dataclass
 class Found:
@@ -213,15 +216,20 @@ def _words_right(page: Page, found: Found, span: tuple[int, int], after: int, wo
     listed = re.compile(rf"[\[({{]?\s*{atom}(?:{SEPARATOR}{atom})*\s*[\])}}]?", re.IGNORECASE).match(page.left, after)
     if listed is None:
         return False
-    levels = [
-        m[0] for m in re.finditer(rf"{_WORD}|\d+", listed[0]) if not re.fullmatch(r"and|or|vs|versus|n", m[0], re.I)
-    ]
-    if word.name in ("loss", "activation", "scheduler", "pooling", "normalization") and not _are_levels(
-        page, span, levels
-    ):
+    levels: list[str] = []
+    end = after
+    for match in re.finditer(rf"{_WORD}|\d+", listed[0]):
+        place = listed.start() + match.start()
+        if re.fullmatch(r"and|or|vs|versus|n", match[0], re.IGNORECASE):
+            continue
+        if levels and _alias_pattern(())[0].match(page.lower, place):
+            break
+        levels.append(match[0])
+        end = listed.start() + match.end()
+    if word.name in _SHY and not _are_levels(page, span, levels):
         return False
     found.add(word.name, levels)
-    page.cross_off(span[0], listed.end())
+    page.cross_off(span[0], end)
     return True
 
 

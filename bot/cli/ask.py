@@ -33,7 +33,8 @@ async def _ask(house: House, arguments: argparse.Namespace) -> int:
         elif not arguments.json and card.kind == "progress":
             console.print(card.title, style="dim")
 
-    async with conversation(house, show, thread=arguments.thread, user=arguments.user) as (talk, alone):
+    opened = conversation(house, show, thread=arguments.thread, user=arguments.user, track=arguments.wait)
+    async with opened as (talk, alone):
         await talk.say(arguments.text)
         if arguments.yes:
             for button in await asyncio.to_thread(talk.pressable):

@@ -5,11 +5,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from lab.diagnosis import Diagnosis, Hints, Signatures, check_signatures, diagnose, load_signatures, to_json
-from lab.home import Home
-
 from bot.cli.output import print_json, print_rows
 from bot.settings import load_settings
+from lab.diagnosis import Diagnosis, Hints, Signatures, check_signatures, diagnose, load_signatures, to_json
+from lab.home import Home
 
 
 def diagnose_file(arguments: argparse.Namespace) -> int:

@@ -4,11 +4,10 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from lab.home import Home
-
 from bot.bootstrap import shelf_reader
 from bot.cli.output import print_json, print_rows
 from bot.settings import load_settings
+from lab.home import Home
 from lab.recipe.files import load_recipe
 
 

@@ -4,12 +4,11 @@ import argparse
 from typing import Any
 
 from agent.offline import Interpretation, interpret
-from lab.home import Home
-
 from agent.offline_model import question_text, vocabulary_of
 from bot.bootstrap import shelf_reader
 from bot.cli.output import print_json
 from bot.settings import load_settings
+from lab.home import Home
 from lab.planning.estimate import Estimate, estimate
 from lab.planning.goal import Design, Goal
 from lab.planning.matrix import cells, size
