@@ -64,7 +64,8 @@ def interpret(
     if command is not None and not _is_plan_after_all(command, plain):
         return _command(command, page, vocabulary, language, now)
     parts = _read_parts(page, vocabulary, now)
-    if context.plan is not None and is_follow_up(own_words) and not _is_new_plan(own_words, parts):
+    follows = is_follow_up(own_words) or _is_fragment(own_words, parts)
+    if context.plan is not None and follows and not _is_new_plan(own_words, parts):
         arguments = change_arguments(own_words, parts)
         if arguments:
             return _done(ToolCall("change_plan", {"plan": context.plan, **arguments}), language)
@@ -128,6 +129,11 @@ def _ordered(
     if bounds.seeds is not None:
         factors["seed"] = bounds.seeds
     return factors
+
+
+def _is_fragment(lowered: str, parts: Parts) -> bool:
+    """`3 seeds`, `lr 0.1 too`: a few words that name no model and no data make sense only with what was said before."""
+    return len(lowered) < 60 and not {"model", "dataset"} & parts.factors.keys() and not _VERBS.search(lowered)
 
 
 def _is_new_plan(lowered: str, parts: Parts) -> bool:

@@ -72,14 +72,14 @@ def _change(context: ToolContext, arguments: ChangePlan) -> Outcome:
     plan_id = plan_in(context, arguments.plan)
     with context.lab.store.read() as tx:
         plan = plan_of(tx, plan_id)
-        recipe, before = recipe_of(plan), design_of(plan)
+        recipe, before, started = recipe_of(plan), design_of(plan), plan.started_at is not None
     after = changed_design(recipe, before, arguments)
     lines = change_words(before, after)
     if not lines:
         return Failed(f"That would change nothing in plan {plan_id}.")
     new = redraw(context.lab, context.actor, plan_id, after, context.text)
-    notes = (f"Plan {new} replaces plan {plan_id}: {listing([line for line in lines])}",)
-    return Answer(f"Plan {new} replaces plan {plan_id}.", (show_plan(context.lab, new, notes),))
+    what = f"Plan {new} is plan {plan_id} once more with" if started else f"Plan {new} replaces plan {plan_id}:"
+    return Answer(what, (show_plan(context.lab, new, (f"{what} {listing(lines)}",)),))
 
 
 def _run(context: ToolContext, arguments: ThePlan) -> Outcome:

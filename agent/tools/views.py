@@ -1,7 +1,5 @@
 """Tools that only look."""
 
-from lab.views.results import results_card
-
 from agent.tool import Answer, AnyTool, Arguments, Outcome, Tool, ToolContext
 from agent.tools.plans import plan_in
 from agent.tools.runs import TheRun, run_in
@@ -9,6 +7,7 @@ from lab.cards import Card
 from lab.policy import Effect
 from lab.views.history import audit_card, knowledge_card
 from lab.views.machines import machines_card
+from lab.views.results import results_card
 from lab.views.status import queue_card, status_card, waiting_card
 from lab.views.usage import quota_card
 

@@ -10,7 +10,7 @@ from sqlmodel import Session
 from backends.base import JobPlan
 from backends.errors import BackendError, JobRejected
 from lab import audit
-from lab.errors import BadRequest, LabError
+from lab.errors import BadRequest
 from lab.ids import id_of
 from lab.jobs import job_spec, request
 from lab.knowledge import known_remedies
@@ -19,12 +19,13 @@ from lab.planning.estimate import Estimate, estimate
 from lab.planning.goal import Design, Goal
 from lab.planning.matrix import cells, settings_digest
 from lab.planning.resolve import Resolved, resolve
-from lab.plans.load import past_runs, plan_of, recipe_of
+from lab.plans.approvals import void_approvals
+from lab.plans.load import past_runs, plan_of, recipe_of, runs_of
 from lab.recipe.model import Recipe
 from lab.schema import Plan, Run, Thread
 from lab.services import Actor, Lab
 from lab.states import PlanState, RunState
-from lab.transitions import move_plan
+from lab.transitions import move_plan, move_run
 
 
 @dataclass(frozen=True)
@@ -62,9 +63,7 @@ def draft(lab: Lab, actor: Actor, thread_id: int | None, goal: Goal) -> tuple[Re
         return resolved, plan.id
 
 
-def store_plan(
-    lab: Lab, tx: Session, actor: Actor, thread_id: int | None, goal: str, drawn: Drawn, replaces: Plan | None = None
-) -> Plan:
+def store_plan(lab: Lab, tx: Session, actor: Actor, thread_id: int | None, goal: str, drawn: Drawn) -> Plan:
     """Keep a drawn plan and its runs as drafts. Raises `BadRequest` when the machines could never run it."""
     if drawn.problems:
         raise BadRequest(drawn.problems[0])
@@ -82,7 +81,6 @@ def store_plan(
         estimate=drawn.estimate.to_json(),
         digest=plan_digest(drawn),
         backend=lab.default_backend,
-        replaces_id=replaces.id if replaces is not None else None,
         created_at=now,
     )
     tx.add(plan)
@@ -97,24 +95,32 @@ def store_plan(
     audit.record(
         tx, actor=actor.name, action="plan.draft", subject=f"plan:{plan.id}", at=now, source=actor.source, detail=detail
     )
-    if replaces is not None:
-        move_plan(tx, replaces, PlanState.REPLACED, actor=actor.name, why=f"replaced by plan {plan.id}", at=now)
     tx.flush()
     return plan
 
 
 def redraw(lab: Lab, actor: Actor, plan_id: int, design: Design, note: str) -> int:
-    """A new draft in place of one that has not started. Raises `Conflict` through the plan's state."""
+    """A new draft with another design: in place of one that has not started, beside one that has."""
     with lab.store.write() as tx:
         old = plan_of(tx, plan_id)
-        if old.state not in (PlanState.DRAFT, PlanState.AWAITING_APPROVAL):
-            raise LabError(
-                f"Plan {plan_id} is {old.state} and can't be changed any more.",
-                next_step="Ask for a new plan, or cancel this one first.",
-            )
+        open_draft = old.state in (PlanState.DRAFT, PlanState.AWAITING_APPROVAL)
         drawn = draw(lab, tx, recipe_of(old), design)
         goal = f"{old.goal}; {note}" if note else old.goal
-        return id_of(store_plan(lab, tx, actor, old.thread_id, goal, drawn, replaces=old))
+        plan = store_plan(lab, tx, actor, old.thread_id, goal, drawn)
+        if open_draft:
+            _replace(lab, tx, actor, old, plan)
+        return id_of(plan)
+
+
+def _replace(lab: Lab, tx: Session, actor: Actor, old: Plan, new: Plan) -> None:
+    """Take a draft out of the way of the one that replaces it; an approval asked for it is void."""
+    why, now = f"replaced by plan {new.id}", lab.clock()
+    new.replaces_id = old.id
+    tx.add(new)
+    void_approvals(tx, id_of(old), now)
+    for run in runs_of(tx, id_of(old)):
+        move_run(tx, run, RunState.CANCELLED, actor=actor.name, why=why, at=now, source=actor.source)
+    move_plan(tx, old, PlanState.REPLACED, actor=actor.name, why=why, at=now, source=actor.source)
 
 
 def plan_digest(drawn: Drawn) -> str:

@@ -10,6 +10,7 @@ from lab.cards import Card, Tone
 from lab.errors import Conflict, NotPermitted
 from lab.ids import id_of
 from lab.planning.estimate import Estimate
+from lab.plans.approvals import open_approval, void_approvals
 from lab.plans.cards import approval_card
 from lab.plans.load import plan_of, run_of, runs_of
 from lab.policy import Decision, Effect, PlanSize, Ruling, may, may_approve, may_start
@@ -40,7 +41,7 @@ def start_plan(lab: Lab, actor: Actor, plan_id: int, digest: str | None = None) 
 def approve_plan(lab: Lab, actor: Actor, plan_id: int, digest: str | None = None) -> Card:
     """Another person's yes, bound to the digest they saw. Raises `NotPermitted`, `Conflict`."""
     with lab.store.write() as tx:
-        plan, approval = plan_of(tx, plan_id), _open_approval(tx, plan_id)
+        plan, approval = plan_of(tx, plan_id), open_approval(tx, plan_id)
         _check_digest(plan, digest)
         _check_approver(actor, approval)
         _decide(lab, tx, actor, approval, "granted", "")
@@ -50,7 +51,7 @@ def approve_plan(lab: Lab, actor: Actor, plan_id: int, digest: str | None = None
 def deny_plan(lab: Lab, actor: Actor, plan_id: int, reason: str, digest: str | None = None) -> Card:
     """Another person's no, with the reason. Raises `NotPermitted`, `Conflict`."""
     with lab.store.write() as tx:
-        plan, approval = plan_of(tx, plan_id), _open_approval(tx, plan_id)
+        plan, approval = plan_of(tx, plan_id), open_approval(tx, plan_id)
         _check_digest(plan, digest)
         _check_approver(actor, approval)
         _decide(lab, tx, actor, approval, "denied", reason)
@@ -87,7 +88,7 @@ def cancel_plan(lab: Lab, actor: Actor, plan_id: int) -> Card:
         at_work = [run for run in runs if run.state not in RUN_ENDED and run not in waiting]
         was_draft = plan.state in (PlanState.DRAFT, PlanState.AWAITING_APPROVAL)
         if plan.state == PlanState.AWAITING_APPROVAL:
-            void_approvals(lab, tx, plan_id)
+            void_approvals(tx, plan_id, lab.clock())
         for run in waiting:
             move_run(
                 tx,
@@ -178,23 +179,10 @@ def _close(lab: Lab, tx: Session, actor: str, plan: Plan, run_state: RunState, p
         move_plan(tx, plan, plan_state, actor=actor, why=why, at=lab.clock())
 
 
-def _open_approval(tx: Session, plan_id: int) -> Approval:
-    approval = tx.exec(select(Approval).where(Approval.plan_id == plan_id, Approval.state == "asked")).first()
-    if approval is None:
-        raise Conflict(f"Plan {plan_id} waits for no approval.", next_step=f"Ask “status of plan {plan_id}”.")
-    return approval
-
-
 def _request_stop(lab: Lab, tx: Session, actor: Actor, run: Run) -> None:
     run.stop_requested = f"cancelled by {actor.name}"
     tx.add(run)
     audit.record(tx, actor=actor.name, action="run.stop", subject=f"run:{run.id}", at=lab.clock(), source=actor.source)
-
-
-def void_approvals(lab: Lab, tx: Session, plan_id: int) -> None:
-    for approval in tx.exec(select(Approval).where(Approval.plan_id == plan_id, Approval.state == "asked")).all():
-        approval.state, approval.decided_at = "void", lab.clock()
-        tx.add(approval)
 
 
 def _check_approver(actor: Actor, approval: Approval) -> None:
