@@ -9,7 +9,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from agent.errors import ModelError, ModelNonsense, ModelTimeout, ModelUnavailable
 from agent.model import Message, ModelReply, ToolRequest, ToolSignature, assistant_message
@@ -124,5 +124,5 @@ def _request(call: Any, place: int) -> ToolRequest:
         raise ModelNonsense(f"the arguments of {name or 'a tool'} are no JSON: {error}") from error
     if not name or not isinstance(arguments, dict):
         raise ModelNonsense("a tool request has no name or no arguments")
-    found: dict[str, Any] = arguments
+    found = cast("dict[str, Any]", arguments)
     return ToolRequest(str(getattr(call, "id", None) or f"call-{place}"), name, found)

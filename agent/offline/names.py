@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from agent.offline.lexicon import ADJECTIVES, DATASETS, MODELS
+from agent.offline.lexicon import ADJECTIVES, known_datasets, known_models
 from agent.offline.model import Vocabulary
 from agent.offline.text import GONE, Page
 
@@ -66,7 +66,9 @@ def read_names(page: Page, vocabulary: Vocabulary) -> tuple[list[str], list[str]
 
 def _is_dataset(page: Page, name: Name, vocabulary: Vocabulary, *, joined: bool, after_dataset: bool) -> bool:
     key = _key(name.text)
-    known = _kind_of(key, _keys((*vocabulary.models, *MODELS)), _keys((*vocabulary.datasets, *DATASETS)))
+    known = _kind_of(
+        key, _keys((*vocabulary.models, *known_models())), _keys((*vocabulary.datasets, *known_datasets()))
+    )
     if known is not None:
         return known == "dataset"
     before = page.left[: name.start]
@@ -145,7 +147,7 @@ def _with_adjective(text: str, start: int, end: int) -> tuple[int, int]:
 
 @cache
 def _known_pattern(models: tuple[str, ...], datasets: tuple[str, ...]) -> re.Pattern[str]:
-    words = sorted({*models, *datasets, *MODELS, *DATASETS}, key=len, reverse=True)
+    words = sorted({*models, *datasets, *known_models(), *known_datasets()}, key=len, reverse=True)
     body = "|".join(re.escape(word.lower()).replace(r"\ ", r"[\s_-]+").replace(r"\-", r"[-_\s]?") for word in words)
     tail = r"(?:(?<=[a-z])\d+[a-z]?)?(?:[-_.+][a-z0-9]+(?:\.\d+)*)*(?:/\d+)?"
     return re.compile(rf"(?<![a-z0-9_\x00-])(?:{body})(?:{tail})?(?![a-z0-9_])")

@@ -10,7 +10,7 @@ from bot.bootstrap import build
 from bot.cli.output import print_card, print_json, print_rows
 from bot.settings import load_settings
 from lab import audit
-from lab.plans.load import attempts_of, run_of
+from lab.plans.load import attempts_of, metrics_of, run_of
 from lab.schema import Plan, Run
 from lab.services import Lab
 from lab.states import RunState
@@ -102,7 +102,7 @@ def run_row(run: Run) -> dict[str, Any]:
         "plan": run.plan_id,
         "state": run.state,
         "settings": {**run.settings, **run.remedies.get("settings", {})},
-        "metrics": {k: v for k, v in ((run.results or {}).get("metrics") or {}).items()},
+        "metrics": metrics_of(run),
         "attempts": run.retries + 1 if run.started_at is not None else 0,
         "reason": run.reason,
         "remedies": list(run.remedies.get("words", [])),

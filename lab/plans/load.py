@@ -1,6 +1,7 @@
 """Reading plans and what belongs to them."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from sqlmodel import Session, col, select
 
@@ -63,3 +64,10 @@ def past_runs(tx: Session, recipe_name: str) -> list[PastRun]:
         for attempt, run in tx.exec(query).all()
         if attempt.started_at is not None and attempt.ended_at is not None
     ]
+
+
+def metrics_of(run: Run) -> dict[str, float | None]:
+    """The last value of each metric that a run printed; `None` where it was no finite number."""
+    results: dict[str, Any] = run.results or {}
+    metrics: dict[str, float | None] = results.get("metrics") or {}
+    return metrics

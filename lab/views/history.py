@@ -6,6 +6,7 @@ from sqlmodel import Session, col, select
 
 from lab import audit
 from lab.cards import Card, Table
+from lab.plans.load import metrics_of
 from lab.recipe.model import plain
 from lab.schema import Knowledge, Plan, Run
 from lab.services import Lab
@@ -69,11 +70,10 @@ def _matches(plan: Plan, run: Run, asked: str, model: str | None, dataset: str |
 
 
 def _first_result(run: Run) -> float:
-    values = [v for v in ((run.results or {}).get("metrics") or {}).values() if v is not None]
+    values = [value for value in metrics_of(run).values() if value is not None]
     return values[0] if values else float("-inf")
 
 
 def _row(plan: Plan, run: Run) -> tuple[str, str, str, str, str]:
-    metrics = (run.results or {}).get("metrics") or {}
-    result = ", ".join(f"{name} {value:.4g}" for name, value in metrics.items() if value is not None)
+    result = ", ".join(f"{name} {value:.4g}" for name, value in metrics_of(run).items() if value is not None)
     return (str(run.id), str(plan.id), settings_words(run.settings), run.state, result)

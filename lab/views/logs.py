@@ -1,5 +1,8 @@
 """A run's own words: the end of its log, and what a diagnosis makes of it."""
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from backends.base import Backend, JobHandle
 from lab.cards import Card, Field, Tone
 from lab.control.logstream import open_log
@@ -50,16 +53,13 @@ def diagnosis_card(lab: Lab, run_id: int) -> Card:
     return _card(run, attempt, to_json(found))
 
 
-def _card(run: Run, attempt: Attempt, diagnosis: dict[str, object]) -> Card:
-    evidence = diagnosis.get("evidence")
-    proof = f"line {evidence['line']}: {evidence['text']}" if isinstance(evidence, dict) else ""  # type: ignore[index]
-    actions = diagnosis.get("actions") or []
-    words = listing([str(a).replace("-", " ") for a in actions[:3]]) if isinstance(actions, list) else ""  # type: ignore[index]
-    after = "; ".join(run.remedies.get("words", []))
+def _card(run: Run, attempt: Attempt, diagnosis: Mapping[str, Any]) -> Card:
+    evidence: Mapping[str, Any] | None = diagnosis.get("evidence")
+    actions: Sequence[str] = diagnosis.get("actions") or ()
     text = str(diagnosis.get("root_cause", ""))
-    if words and diagnosis.get("category") != "no-failure":
-        text += f"\n\nWhat helps: {words}."
-    if after:
+    if actions and diagnosis.get("category") != "no-failure":
+        text += f"\n\nWhat helps: {listing([action.replace('-', ' ') for action in actions[:3]])}."
+    if after := "; ".join(run.remedies.get("words", [])):
         text += f"\n\nWhat was changed since: {after}; the run is {run.state}."
     return Card(
         "diagnosis",
@@ -67,7 +67,7 @@ def _card(run: Run, attempt: Attempt, diagnosis: dict[str, object]) -> Card:
         text,
         Tone.WARNING,
         fields=(Field("retry", str(diagnosis.get("retry", "?"))), Field("state now", run.state)),
-        code=proof[:600],
+        code=f"line {evidence['line']}: {evidence['text']}"[:600] if evidence else "",
     )
 
 

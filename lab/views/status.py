@@ -8,7 +8,7 @@ from sqlmodel import Session, col, select
 from lab.cards import Button, Card, Field, Table, Tone
 from lab.errors import NotFound
 from lab.ids import id_of
-from lab.plans.load import attempts_of, plan_of, run_of, runs_of
+from lab.plans.load import attempts_of, metrics_of, plan_of, run_of, runs_of
 from lab.progress import progress_card
 from lab.schema import Plan, Run, User
 from lab.services import Lab
@@ -41,7 +41,7 @@ def run_card(tx: Session, run: Run, now: datetime) -> Card:
         fields.append(Field("why", run.reason))
     if run.remedies.get("words"):
         fields.append(Field("changed", "; ".join(run.remedies["words"])))
-    for name, value in ((run.results or {}).get("metrics") or {}).items():
+    for name, value in metrics_of(run).items():
         fields.append(Field(name, "?" if value is None else f"{value:.5g}"))
     rows = tuple(
         (
