@@ -69,6 +69,9 @@ class OutboxWorker:
         except SurfaceError as error:
             wait = error.retry_after_s if isinstance(error, TryLater) else _BACK_OFF_S[min(delivery.tries, 3)]
             await asyncio.to_thread(self._failed, delivery, str(error), wait)
+        except Exception as error:  # noqa: BLE001 - boundary: one message; the row stays and is tried again
+            _LOG.exception("%s could not show a %s card", surface.name, card.kind)
+            await asyncio.to_thread(self._failed, delivery, repr(error), _BACK_OFF_S[min(delivery.tries, 3)])
         else:
             await asyncio.to_thread(self._delivered, delivery, message_id)
 

@@ -31,7 +31,7 @@ async def _serve(house: House, *, open_page: bool) -> None:
     from bot.webfeed import DatabaseFeed
 
     web = WebSurface(
-        DatabaseFeed(house.lab, house.settings.user),
+        DatabaseFeed(house.lab),
         port=house.settings.web_port,
         token=house.home.read_token(),
         user=house.settings.user,
