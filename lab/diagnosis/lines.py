@@ -1,0 +1,59 @@
+"""From bytes to lines: encodings, colours, overwritten progress bars."""
+
+import re
+from dataclasses import dataclass
+
+_ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_BAR = re.compile(r"\d+%\s*[|\[(:]|\b\d+/\d+ \[|\bit/s\b|s/it\b|━|█|\d+(?:\.\d+)?[kMG]B?/s")
+_ZH_OR_KANA = re.compile(r"[\u3000-\u30ff\u4e00-\u9fff\uff00-\uffef\uac00-\ud7af]")
+_LONGEST = 16_384
+
+
+@dataclass(frozen=True, slots=True)
+class RawLine:
+    """One visible line. Several may share a number where `\\r` parts of one line were not mere progress bars."""
+
+    number: int
+    text: str
+    after_gap: bool = False
+
+
+def decode(raw: bytes) -> str:
+    """The words of a line whose encoding nobody wrote down: UTF-8, else an East Asian one, else Latin-1."""
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        pass
+    best, best_share = raw.decode("latin-1"), 0.6
+    for encoding in ("gb18030", "cp932", "euc_jp"):
+        try:
+            text = raw.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+        high = [c for c in text if ord(c) > 127]
+        share = len(_ZH_OR_KANA.findall(text)) / len(high) if high else 0.0
+        if share > best_share:
+            best, best_share = text, share
+    return best
+
+
+def visible_parts(raw: bytes) -> list[str]:
+    """What a reader sees of one `\\n`-ended line: every message in it, and of its progress bars only the last."""
+    if len(raw) > _LONGEST:
+        raw = _shorten(raw)
+    text = decode(raw)
+    if "\x1b" in text:
+        text = _ANSI.sub("", text)
+    parts = [_CONTROL.sub("", part).rstrip() for part in text.rstrip("\r").split("\r")]
+    kept = [part for part in parts if part.strip()]
+    if len(kept) < 2:
+        return kept or [""]
+    last = len(kept) - 1
+    return [part for i, part in enumerate(kept) if i == last or not _BAR.search(part)]
+
+
+def _shorten(raw: bytes) -> bytes:
+    """The beginning and the end of an over-long line; the end is what the screen would show."""
+    half = _LONGEST // 2
+    return raw[:half] + b"\r" + raw[-half:] if b"\r" in raw else raw[:half] + b" ... " + raw[-half:]

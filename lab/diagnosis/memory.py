@@ -1,0 +1,157 @@
+"""GPU memory: the numbers decide between capacity, fragmentation and contention; the stack says what to change."""
+
+import re
+from dataclasses import replace
+
+from lab.diagnosis.allocation import GIB, Allocation, in_words, read_allocation
+from lab.diagnosis.case import Case, Finding
+from lab.diagnosis.ruling import Ruling
+from lab.diagnosis.signature import Verdict
+from lab.diagnosis.sizes import words
+
+_MESSAGE_LINES = 30
+_STATE_FRAME = re.compile(r"exp_avg|state\[|momentum_buffer|zeros_like\(p|init_state|max_exp_avg_sq|sum\s*=\s*torch\.")
+_OPTIMIZER_FILE = re.compile(r"optim|adam|lion|sgd|lamb", re.I)
+_SAME_DEVICE = re.compile(r"(?i)cuda\(id=(\d+)\)|\bcuda:(\d+)\b|\bGPU[ _:=]*(\d+)\b|local_rank[ =:]+(\d+)")
+_SHARED = re.compile(
+    r"(?i)\bshar(?:e|es|ed|ing) (?:one|the same|a single|a|the|gpu)\b[^\n]{0,40}(?:gpu|card|device)|two (?:\w+ )?(?:processes|trainings|jobs|runs)"
+    r"|another (?:\w+ )?(?:process|job|run|server|notebook)|other (?:\w+ )?process|--workers 2 --gpu 0|on the same (?:gpu|card|device)"
+)
+_TAKEN_BEFORE = re.compile(
+    r"(?i)(?P<used>\d+(?:\.\d+)?)\s*(?:/\s*(?P<of>\d+(?:\.\d+)?)\s*)?(?P<unit>[GM])i?B[^\n;,]{0,30}(?:used|held|taken|occupied|in use)?[^\n;]{0,20}"
+    r"(?:before|at start|prior|by (?:another|other|pid|a )|other (?:user|process|job))"
+)
+_ROWS = re.compile(r"\|\s+(?P<gpu>\d+)\s+\S+\s+\S+\s+(?P<pid>\d+)\s+[CG+]+\s+(?P<name>\S+)\s+(?P<size>\d+)MiB")
+_PREALLOC = re.compile(r"(?i)jax|xla|pjrt")
+
+
+def judge_memory(case: Case, root: Finding, ruling: Ruling) -> Ruling:
+    """Refine a failed allocation by its numbers and by what else is known of the card."""
+    index = _telling_line(case, root)
+    text = "\n".join(row.body for row in case.lines[index : index + _MESSAGE_LINES])
+    numbers = read_allocation(text)
+    values = {**ruling.values, **numbers.values, **_rank(case, index)}
+    ruling = replace(ruling, index=index, values=values)
+    if root.category == "gpu-oom-capacity":
+        if numbers.is_contended or _told_of_others(case, numbers, root):
+            return _contention(case, numbers, ruling)
+        if numbers.is_fragmented:
+            return _fragmentation(numbers, ruling, text)
+    if ruling.category == "gpu-memory-contention":
+        return ruling
+    return _capacity(case, root, numbers, ruling, text)
+
+
+def _telling_line(case: Case, root: Finding) -> int:
+    """The finding's own line, or a line of the same traceback that has the numbers."""
+    return root.index
+
+
+def _capacity(case: Case, root: Finding, numbers: Allocation, ruling: Ruling, text: str) -> Ruling:
+    hint = None
+    if numbers.idle is not None and ("expandable_segments" in text or "max_split_size_mb" in text):
+        hint = (
+            f"The message proposes an allocator setting against fragmentation, but only {words(numbers.idle)} is reserved "
+            "and unused: this is real demand."
+        )
+    index = _state_frame(root)
+    return replace(ruling, index=ruling.index if index is None else index, usual_hint=hint)
+
+
+def _state_frame(root: Finding) -> int | None:
+    """The frame that creates optimizer state: it proves more than the message, which says only where memory ended."""
+    if root.traceback is None or not root.traceback.frames:
+        return None
+    for frame in reversed(root.traceback.frames[-2:]):
+        if _STATE_FRAME.search(frame.code) and _OPTIMIZER_FILE.search(frame.file):
+            return frame.index
+    return None
+
+
+def _fragmentation(numbers: Allocation, ruling: Ruling, text: str) -> Ruling:
+    old = "max_split_size_mb" in text and "expandable_segments" not in text
+    actions = (
+        ("set-max-split-size", "set-expandable-segments") if old else ("set-expandable-segments", "set-max-split-size")
+    )
+    text = (
+        f"The caching allocator is fragmented: {words(numbers.idle or 0)} is reserved but unusable while a block of "
+        f"{words(numbers.tried or 0)} can't be found."
+    )
+    return replace(
+        ruling, category="gpu-oom-fragmentation", text=text, verdict=Verdict(actions=(*actions, "pad-to-fixed-shapes"))
+    )
+
+
+def _contention(case: Case, numbers: Allocation, ruling: Ruling) -> Ruling:
+    if _own_ranks(case, numbers):
+        verdict = Verdict(False, "with-change", ("fix-device-mapping", "pick-free-gpu", "free-gpu-memory"), False)
+        text = f"Several ranks of the job are on the same GPU{in_words(numbers)}."
+    elif _own_neighbour(case):
+        first = (
+            ("disable-preallocation", "adjust-memory-fraction")
+            if _PREALLOC.search(case.text)
+            else ("adjust-memory-fraction",)
+        )
+        verdict = Verdict(False, "with-change", (*first, "pick-free-gpu", "fix-device-mapping"), False)
+        text = f"Another process of the same work took most of the GPU first{in_words(numbers)}."
+    else:
+        verdict = Verdict()
+        who = f"Another process (pid {numbers.others[0][0]})" if numbers.others else "Another process"
+        held = f" holds {words(numbers.foreign)} of the GPU" if numbers.foreign else " holds the GPU's memory"
+        text = f"{who}{held}{in_words(numbers)}."
+    return replace(ruling, category="gpu-memory-contention", text=text, verdict=verdict)
+
+
+def _own_ranks(case: Case, numbers: Allocation) -> bool:
+    """Whether ranks of this job share the card: several of them name the same GPU, or hold like amounts on GPU 0."""
+    named: dict[str, set[str]] = {}
+    for line in case.lines:
+        if line.stream.startswith("rank") and "out of memory" in line.body:
+            found = re.search(r"GPU (\d+)", line.body)
+            if found:
+                named.setdefault(found[1], set()).add(line.stream)
+    if any(len(ranks) > 1 for ranks in named.values()):
+        return True
+    if re.search(
+        r"(?i)local_rank|set_device|all (?:ranks|processes) (?:are )?on|device[ =:]+cuda:0.{0,20}rank [1-9]", case.text
+    ) and (len(numbers.others) >= 2):
+        return True
+    sizes = [size for _, size in numbers.others]
+    return len(sizes) >= 2 and max(sizes) < 1.6 * (min(sizes) + 1) and (numbers.own or 0) > 0.3 * max(sizes)
+
+
+def _own_neighbour(case: Case) -> bool:
+    """Whether the neighbour was started by the same script: two named workers on one device."""
+    devices: dict[str, set[str]] = {}
+    for line in case.lines:
+        if line.stream and "cuda(id=" in line.body:
+            devices.setdefault(line.body[line.body.index("cuda(id=") :][:10], set()).add(line.stream)
+    return any(len(streams) > 1 for streams in devices.values()) or (
+        _SHARED.search(case.text) is not None and len(case.streams) > 1
+    )
+
+
+def _told_of_others(case: Case, numbers: Allocation, root: Finding) -> bool:
+    """Whether something outside the message says that others hold the card, and the request was small."""
+    small = numbers.tried is None or numbers.total is None or numbers.tried < 0.5 * numbers.total
+    if not small or (numbers.own is not None and numbers.total is not None and numbers.own > 0.5 * numbers.total):
+        return False
+    gpu = case.hints.gpu or ""
+    if _TAKEN_BEFORE.search(gpu) or re.search(
+        r"(?i)another (?:process|job|user)|other (?:process|user|job)|foreign|neighbou?r", gpu
+    ):
+        return True
+    own_bytes = numbers.allocated if numbers.allocated is not None else numbers.tried
+    if root.signature.id == "xla-resource-exhausted" and own_bytes is not None and own_bytes < GIB:
+        return _own_neighbour(case) or _SHARED.search(case.text) is not None
+    return _SHARED.search(case.text) is not None or _busy_in_table(case)
+
+
+def _busy_in_table(case: Case) -> bool:
+    """nvidia-smi's process table in the log shows somebody with much memory before the job failed."""
+    return any(int(row["size"]) > 4096 for row in _ROWS.finditer(case.text))
+
+
+def _rank(case: Case, index: int) -> dict[str, int]:
+    found = re.fullmatch(r"rank (\d+)", case.lines[index].stream)
+    return {"rank": int(found[1])} if found else {}
