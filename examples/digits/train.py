@@ -126,9 +126,12 @@ def say(**values: object) -> None:
 
 
 def peak_memory_mib() -> float:
-    """The most resident memory so far, in MiB (ru_maxrss is in KiB on Linux, in bytes on macOS)."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return round(peak / (2**20 if sys.platform == "darwin" else 2**10), 1)
+    """The most resident memory so far, in MiB: the kernel's VmHWM, since ru_maxrss still counts the parent's on Linux."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM:"))
+        return int(line.split()[1]) / 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
 
 
 def main(argv: Sequence[str] | None = None) -> None:
