@@ -11,6 +11,7 @@ import signal
 import sys
 import time
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 
@@ -126,12 +127,12 @@ def say(**values: object) -> None:
 
 
 def peak_memory_mib() -> float:
-    """The most resident memory so far, in MiB: the kernel's VmHWM, since ru_maxrss still counts the parent's on Linux."""
+    """The most resident memory so far, in MiB: VmHWM on Linux, where ru_maxrss counts the parent's too."""
     status = Path("/proc/self/status")
     if status.exists():
         line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM:"))
-        return int(line.split()[1]) / 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+        return round(int(line.split()[1]) / 2**10, 1)
+    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, 1)
 
 
 def main(argv: Sequence[str] | None = None) -> None:
