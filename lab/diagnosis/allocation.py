@@ -15,7 +15,7 @@ _S = SIZE.replace("(", "(?:").replace("(?:?:", "(?:")
 _FIELDS = {
     "tried": rf"(?:[Tt]ried to allocate|trying to allocate|[Aa]ttempting to (?:allocate|reserve)|[Ff]ailed to (?:allocate|get)"
     rf"(?: memory)?(?: request)?(?: for)?|allocating|[Uu]nable to allocate|tried to allocate)\s+({_S})",
-    "total": rf"({_S}) total capacity|total capacity of ({_S})|max allowed: ({_S})|memory on device \S*\([\d.]+/({_S})\)",
+    "total": rf"({_S}) total capacity|total capaci?ty of ({_S})|max allowed: ({_S})|memory on device \S*\([\d.]+/({_S})\)",
     "free": rf"of which ({_S}) is free|({_S}) free\b|[Ff]ree memory on device \S*\(({_S})/",
     "in_use": rf"this process has ({_S}) memory in use",
     "allocated": rf"({_S}) already allocated|({_S}) is allocated by PyTorch|MPS allocated: ({_S})",
@@ -25,6 +25,7 @@ _FIELDS = {
 _PATTERNS = {name: re.compile(pattern) for name, pattern in _FIELDS.items()}
 _OTHER = re.compile(rf"Process (?P<pid>\d+) has (?P<size>{_S}) memory in use")
 _XLA_OWN = re.compile(rf"total allocation:\s+({_S})")
+_XLA_PARAMETERS = re.compile(rf"parameter allocation:\s+({_S})")
 _GPU_INDEX = re.compile(r"GPU (\d+)\b")
 
 
@@ -40,6 +41,7 @@ class Allocation:
     reserved: int | None = None
     unallocated: int | None = None
     gpu: int | None = None
+    parameters: int | None = None
     others: tuple[tuple[int, int], ...] = ()
 
     @property
@@ -108,6 +110,8 @@ def read_allocation(text: str) -> Allocation:
     own = _XLA_OWN.search(text)
     if own and sizes["allocated"] is None:
         sizes["allocated"] = size_in_bytes(own[1])
+    parameters = _XLA_PARAMETERS.search(text)
+    sizes["parameters"] = size_in_bytes(parameters[1]) if parameters else None
     others = tuple((int(one["pid"]), size_in_bytes(one["size"]) or 0) for one in _OTHER.finditer(text))
     gpu = _GPU_INDEX.search(text)
     return Allocation(**sizes, gpu=int(gpu[1]) if gpu else None, others=others)

@@ -37,4 +37,13 @@ def _beats(one: Finding, rival: Finding, order: dict[int, int]) -> bool:
         return False
     if (one.weight >= _GENERIC) != (rival.weight >= _GENERIC) or abs(one.weight - rival.weight) > 1:
         return one.weight > rival.weight
-    return order[one.traceback.start] < order[rival.traceback.start]
+    if one.traceback is rival.traceback:
+        return one.index < rival.index
+    earlier, later = sorted((one, rival), key=lambda f: order[f.traceback.start] if f.traceback else 0)
+    retold = one.category == rival.category and one.weight >= _GENERIC and one.traceback.kind != rival.traceback.kind
+    return (later if retold and _is_context(later) else earlier) is one
+
+
+def _is_context(finding: Finding) -> bool:
+    """Whether the exception was raised while another was being handled, not because of it: then it is the better worded."""
+    return finding.traceback is not None and finding.traceback.link == "context"

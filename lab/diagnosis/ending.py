@@ -58,6 +58,8 @@ def is_recovered(case: Case, finding: Finding, findings: list[Finding]) -> bool:
     """Whether the same writer went on after it, or says that it did."""
     if finding.signature.role in ("end", "success", "benign", "alive", "attempt"):
         return False
+    if finding.signature.role == "system" and finding.category != "hang":
+        return False
     line = case.lines[finding.index]
     end = finding.traceback.end if finding.traceback else finding.index
     if case.progress.goes_on_after(end, line.stream):

@@ -10,9 +10,11 @@ from lab.diagnosis.ranks import judge_waiting
 from lab.diagnosis.root import Findings, choose, sort_out
 from lab.diagnosis.ruling import Ruling
 from lab.diagnosis.signature import Signatures, Verdict
-from lab.diagnosis.silence import judge_ending, judge_good_end, judge_losses
+from lab.diagnosis.silence import by_state, judge_ending, judge_good_end, judge_losses
 from lab.diagnosis.telling import tell
 
+_VAGUE = frozenset({"cancelled-by-scheduler-user", "sigterm", "shell-killed"})
+"""What only says that the job was ended: the scheduler's own state says why."""
 _MEMORY = frozenset({"gpu-oom-capacity", "gpu-memory-contention", "gpu-oom-fragmentation"})
 
 
@@ -48,12 +50,9 @@ def _judge_failure(case: Case, found: Findings, signatures: Signatures) -> Rulin
 
 def _telling_clue(clues: list[Finding], root: Finding | None) -> Finding | None:
     """A clue that explains what was found; without a fault, the surest one that explains anything."""
-    fitting = [
-        one for one in clues if one.signature.explains and (root is None or root.category in one.signature.explains)
-    ]
-    fitting = [
-        one for one in fitting if one.category != "numerical-divergence" and (root is None or one.index <= root.index)
-    ]
+    told = {root.category, root.signature.id} if root else set[str]()
+    fitting = [one for one in clues if one.signature.explains and (root is None or one.signature.explains & told)]
+    fitting = [one for one in fitting if one.category != "numerical-divergence"]
     return max(fitting, key=lambda one: (one.weight, -one.index), default=None)
 
 
@@ -61,7 +60,7 @@ def _refine(case: Case, root: Finding, found: Findings, signatures: Signatures) 
     ruling = _ruling(case, root, signatures, 0.93 if root.weight >= 70 else 0.72)
     if root.category in _MEMORY:
         return judge_memory(case, root, ruling)
-    return ruling
+    return by_state(case, ruling) if root.signature.id in _VAGUE else ruling
 
 
 def _from_symptoms(case: Case, found: Findings, signatures: Signatures) -> Ruling:
@@ -73,8 +72,9 @@ def _from_symptoms(case: Case, found: Findings, signatures: Signatures) -> Rulin
     if first is None:
         return judge_ending(case, found, force=True) or Ruling("cause-not-in-log", None, Verdict(), "", 0.3)
     if first.category == "cause-not-in-log":
-        return judge_waiting(case, first, found, _ruling(case, first, signatures, 0.6))
-    ruling = _ruling(case, first, signatures, 0.6)
+        ruling = judge_waiting(case, first, found, _ruling(case, first, signatures, 0.6))
+        return by_state(case, ruling) if ruling.category == "cause-not-in-log" else ruling
+    ruling = by_state(case, _ruling(case, first, signatures, 0.6))
     return judge_memory(case, first, ruling) if first.category in _MEMORY else ruling
 
 

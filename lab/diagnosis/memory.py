@@ -21,6 +21,10 @@ _TAKEN_BEFORE = re.compile(
     r"(?i)(?P<used>\d+(?:\.\d+)?)\s*(?:/\s*(?P<of>\d+(?:\.\d+)?)\s*)?(?P<unit>[GM])i?B[^\n;,]{0,30}(?:used|held|taken|occupied|in use)?[^\n;]{0,20}"
     r"(?:before|at start|prior|by (?:another|other|pid|a )|other (?:user|process|job))"
 )
+_DENIED = re.compile(
+    r"(?i)\b(?:no|without|0) (?:other|foreign|another|second)\b[^;,.]*|\bto itself\b|\balone on\b|\bexclusive(?:ly)?\b"
+    r"|\bonly (?:this|the|one) (?:process|job|pid)\b|\bused by this (?:pid|process|job)\b|\bsole (?:user|process|tenant)\b"
+)
 _ROWS = re.compile(r"\|\s+(?P<gpu>\d+)\s+\S+\s+\S+\s+(?P<pid>\d+)\s+[CG+]+\s+(?P<name>\S+)\s+(?P<size>\d+)MiB")
 _PREALLOC = re.compile(r"(?i)jax|xla|pjrt")
 
@@ -48,6 +52,9 @@ def _telling_line(case: Case, root: Finding) -> int:
 
 
 def _capacity(case: Case, root: Finding, numbers: Allocation, ruling: Ruling, text: str) -> Ruling:
+    if numbers.parameters is not None and numbers.parameters > 0.5 * (numbers.allocated or numbers.parameters):
+        verdict = Verdict(actions=("shard-model-or-optimizer", "use-memory-efficient-optimizer", "use-larger-gpu"))
+        ruling = replace(ruling, verdict=verdict)
     hint = None
     if numbers.idle is not None and ("expandable_segments" in text or "max_split_size_mb" in text):
         hint = (
@@ -136,7 +143,9 @@ def _told_of_others(case: Case, numbers: Allocation, root: Finding) -> bool:
     small = numbers.tried is None or numbers.total is None or numbers.tried < 0.5 * numbers.total
     if not small or (numbers.own is not None and numbers.total is not None and numbers.own > 0.5 * numbers.total):
         return False
-    gpu = case.hints.gpu or ""
+    gpu = _DENIED.sub("", case.hints.gpu or "")
+    if _DENIED.search(case.hints.gpu or ""):
+        return False
     if _TAKEN_BEFORE.search(gpu) or re.search(
         r"(?i)another (?:process|job|user)|other (?:process|user|job)|foreign|neighbou?r", gpu
     ):

@@ -12,6 +12,7 @@ from lab.diagnosis.signature import Signatures
 _LEVELS = {"WARNING": -25, "WARN": -25, "INFO": -35, "DEBUG": -40, "NOTICE": -35}
 _MARGIN = 12
 _SPECIFIC = 60
+_ONE_MESSAGE = 2
 _TELLING_CLUE = 60
 _FIRST_RANK = re.compile(r"\brank\s*:\s*(\d+) \(local_rank")
 _FROM_OUTSIDE = frozenset({"walltime", "preempted", "node-failure"})
@@ -60,9 +61,16 @@ def choose(case: Case, candidates: list[Finding]) -> Finding | None:
         best = max(scores[id(one)] for one in near)
         near = [one for one in near if scores[id(one)] >= best - _MARGIN]
     first = min(near, key=lambda one: one.index)
+    first = max((one for one in near if _same_message(first, one)), key=lambda one: (scores[id(one)], -one.index))
     writer = case.lines[first.index].stream
     same = [one for one in near if one.category == first.category and case.lines[one.index].stream == writer]
     return max(same, key=lambda one: (scores[id(one)], -one.index))
+
+
+def _same_message(first: Finding, other: Finding) -> bool:
+    """Whether two plain lines stand so near that they are one message of one program."""
+    plain = first.traceback is None and other.traceback is None
+    return other is first or (plain and 0 <= other.index - first.index <= _ONE_MESSAGE)
 
 
 def first_failed_rank(case: Case) -> str | None:

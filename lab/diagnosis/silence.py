@@ -2,6 +2,7 @@
 
 import math
 import re
+from dataclasses import replace
 
 from lab.diagnosis.case import Case, Finding
 from lab.diagnosis.root import Findings
@@ -95,6 +96,14 @@ def _by_state(case: Case) -> Ruling | None:
     if category is None:
         return None
     return Ruling(category, _last_words(case), Verdict(), f"{_STATE_WORDS[category]} ({state})", 0.8)
+
+
+def by_state(case: Case, ruling: Ruling) -> Ruling:
+    """The scheduler's state in place of a line that only says that the job was ended."""
+    state = _by_state(case)
+    if state is None or state.category == ruling.category:
+        return ruling
+    return replace(state, index=ruling.index if ruling.index is not None else state.index)
 
 
 def _by_exit(case: Case, found: Findings, force: bool) -> Ruling | None:
