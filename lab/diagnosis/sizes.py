@@ -3,7 +3,7 @@
 import re
 
 _FACTORS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
-SIZE = r"(\d[\d,]*(?:\.\d+)?) ?([KMGT]?)i?(?:B\b|bytes\b|b\b)?"
+SIZE = r"(\d[\d,]*(?:\.\d*)?) ?([KMGT]?)i?(?:B\b|bytes\b|b\b)?"
 _SIZE = re.compile(SIZE)
 
 
