@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from lab.diagnosis.sizes import SIZE, size_in_bytes, words
 
 GIB = 1 << 30
+MIB = 1 << 20
 _S = SIZE.replace("(", "(?:").replace("(?:?:", "(?:")
 _FIELDS = {
     "tried": rf"(?:[Tt]ried to allocate|trying to allocate|[Aa]ttempting to (?:allocate|reserve)|[Ff]ailed to (?:allocate|get)"

@@ -15,7 +15,7 @@ _FOLLOWS = frozenset({"cause", "system", "end", "symptom"})
 
 def examine(source: bytes | BinaryIO, hints: Hints, signatures: Signatures) -> Diagnosis:
     """Read, judge, decide."""
-    lines = transcribe(read_lines(source, signatures.scanner, signatures.literals))
+    lines = transcribe(read_lines(source, signatures))
     case = Case(lines, hints)
     if not any(line.text.strip() for line in lines):
         case = Case([], hints)

@@ -15,6 +15,7 @@ from lab.diagnosis.telling import tell
 
 _VAGUE = frozenset({"cancelled-by-scheduler-user", "sigterm", "shell-killed"})
 """What only says that the job was ended: the scheduler's own state says why."""
+_SPECIFIC = 60
 _MEMORY = frozenset({"gpu-oom-capacity", "gpu-memory-contention", "gpu-oom-fragmentation"})
 
 
@@ -60,7 +61,9 @@ def _refine(case: Case, root: Finding, found: Findings, signatures: Signatures) 
     ruling = _ruling(case, root, signatures, 0.93 if root.weight >= 70 else 0.72)
     if root.category in _MEMORY:
         return judge_memory(case, root, ruling)
-    return by_state(case, ruling) if root.signature.id in _VAGUE else ruling
+    torn_down = case.hints.exit_code == 143 or (case.hints.signal or "").upper() in ("SIGTERM", "TERM")
+    vague = root.signature.id in _VAGUE or (torn_down and root.weight < _SPECIFIC)
+    return by_state(case, ruling) if vague else ruling
 
 
 def _from_symptoms(case: Case, found: Findings, signatures: Signatures) -> Ruling:

@@ -3,11 +3,11 @@
 import re
 from dataclasses import replace
 
-from lab.diagnosis.allocation import GIB, Allocation, in_words, read_allocation
+from lab.diagnosis.allocation import GIB, MIB, Allocation, in_words, read_allocation
 from lab.diagnosis.case import Case, Finding
 from lab.diagnosis.ruling import Ruling
 from lab.diagnosis.signature import Verdict
-from lab.diagnosis.sizes import words
+from lab.diagnosis.sizes import size_in_bytes, words
 
 _MESSAGE_LINES = 30
 _STATE_FRAME = re.compile(r"exp_avg|state\[|momentum_buffer|zeros_like\(p|init_state|max_exp_avg_sq|sum\s*=\s*torch\.")
@@ -15,17 +15,21 @@ _OPTIMIZER_FILE = re.compile(r"optim|adam|lion|sgd|lamb", re.I)
 _SAME_DEVICE = re.compile(r"(?i)cuda\(id=(\d+)\)|\bcuda:(\d+)\b|\bGPU[ _:=]*(\d+)\b|local_rank[ =:]+(\d+)")
 _SHARED = re.compile(
     r"(?i)\bshar(?:e|es|ed|ing) (?:one|the same|a single|a|the|gpu)\b[^\n]{0,40}(?:gpu|card|device)|two (?:\w+ )?(?:processes|trainings|jobs|runs)"
-    r"|another (?:\w+ )?(?:process|job|run|server|notebook)|other (?:\w+ )?process|--workers 2 --gpu 0|on the same (?:gpu|card|device)"
+    r"|another (?:\w+ )?(?:process|job|run|server|notebook)|other (?:\w+ )?process|--workers 2 --gpu 0|on the same (?:gpu|card|device)|\bshared with\b|\bsidecar\b|co-?located"
 )
 _TAKEN_BEFORE = re.compile(
-    r"(?i)(?P<used>\d+(?:\.\d+)?)\s*(?:/\s*(?P<of>\d+(?:\.\d+)?)\s*)?(?P<unit>[GM])i?B[^\n;,]{0,30}(?:used|held|taken|occupied|in use)?[^\n;]{0,20}"
+    r"(?i)(?P<used>\d+(?:\.\d+)?)\s*(?:/\s*(?P<of>\d+(?:\.\d+)?)\s*)?(?P<unit>[GM])i?B[^\n;,]{0,30}(?:used|held|taken|occupied|in use)?[^\n;,]{0,20}"
     r"(?:before|at start|prior|by (?:another|other|pid|a )|other (?:user|process|job))"
 )
 _DENIED = re.compile(
     r"(?i)\b(?:no|without|0) (?:other|foreign|another|second)\b[^;,.]*|\bto itself\b|\balone on\b|\bexclusive(?:ly)?\b"
     r"|\bonly (?:this|the|one) (?:process|job|pid)\b|\bused by this (?:pid|process|job)\b|\bsole (?:user|process|tenant)\b"
 )
+_CARD = re.compile(r"\b\d+x (\d+(?:\.\d+)?) GiB")
 _ROWS = re.compile(r"\|\s+(?P<gpu>\d+)\s+\S+\s+\S+\s+(?P<pid>\d+)\s+[CG+]+\s+(?P<name>\S+)\s+(?P<size>\d+)MiB")
+_POOL = re.compile(
+    r"(?i)alloc(?:ated)?\w*[ =:]*(?P<allocated>\d+(?:\.\d+)? ?[GM]i?B?)\b.{0,30}?reserved?[ =:]*(?P<reserved>\d+(?:\.\d+)? ?[GM]i?B?)"
+)
 _PREALLOC = re.compile(r"(?i)jax|xla|pjrt")
 
 
@@ -37,6 +41,9 @@ def judge_memory(case: Case, root: Finding, ruling: Ruling) -> Ruling:
     values = {**ruling.values, **numbers.values, **_rank(case, index)}
     ruling = replace(ruling, index=index, values=values)
     if root.category == "gpu-oom-capacity":
+        pool = _pool(case, numbers)
+        if pool is not None:
+            return _from_pool(case, pool, ruling)
         if numbers.is_contended or _told_of_others(case, numbers, root):
             return _contention(case, numbers, ruling)
         if numbers.is_fragmented:
@@ -49,6 +56,35 @@ def judge_memory(case: Case, root: Finding, ruling: Ruling) -> Ruling:
 def _telling_line(case: Case, root: Finding) -> int:
     """The finding's own line, or a line of the same traceback that has the numbers."""
     return root.index
+
+
+def _pool(case: Case, numbers: Allocation) -> tuple[int | None, int, int] | None:
+    """Where the message has no numbers: the last allocated and reserved that the job or the telemetry tell of."""
+    if numbers.allocated is not None or numbers.total is not None:
+        return None
+    for index in range(case.last, -1, -1):
+        read = _read_pool(case.lines[index].body)
+        if read is not None:
+            return (index, *read)
+    read = _read_pool(case.hints.gpu or "")
+    return (None, *read) if read is not None else None
+
+
+def _read_pool(text: str) -> tuple[int, int] | None:
+    """Allocated and reserved bytes, where most of what is reserved lies idle."""
+    found = _POOL.search(text)
+    if found is None:
+        return None
+    allocated, reserved = size_in_bytes(found["allocated"]) or 0, size_in_bytes(found["reserved"]) or 0
+    return (allocated, reserved) if reserved > 2 * GIB and reserved - allocated > 0.4 * reserved else None
+
+
+def _from_pool(case: Case, pool: tuple[int | None, int, int], ruling: Ruling) -> Ruling:
+    index, allocated, reserved = pool
+    text = f"The caching allocator holds {words(reserved)} for {words(allocated)} of tensors, so nothing is left outside it."
+    verdict = Verdict(actions=("set-expandable-segments", "set-max-split-size", "pad-to-fixed-shapes"))
+    place = index if index is not None else ruling.index
+    return replace(ruling, category="gpu-oom-fragmentation", index=place, text=text, verdict=verdict)
 
 
 def _capacity(case: Case, root: Finding, numbers: Allocation, ruling: Ruling, text: str) -> Ruling:
@@ -141,12 +177,15 @@ def _own_neighbour(case: Case) -> bool:
 def _told_of_others(case: Case, numbers: Allocation, root: Finding) -> bool:
     """Whether something outside the message says that others hold the card, and the request was small."""
     small = numbers.tried is None or numbers.total is None or numbers.tried < 0.5 * numbers.total
+    card = _CARD.search(case.hints.gpu or "")
+    if card is not None and numbers.tried is not None and numbers.tried > float(card[1]) * GIB:
+        return False
     if not small or (numbers.own is not None and numbers.total is not None and numbers.own > 0.5 * numbers.total):
         return False
     gpu = _DENIED.sub("", case.hints.gpu or "")
     if _DENIED.search(case.hints.gpu or ""):
         return False
-    if _TAKEN_BEFORE.search(gpu) or re.search(
+    if _taken_before(gpu) or re.search(
         r"(?i)another (?:process|job|user)|other (?:process|user|job)|foreign|neighbou?r", gpu
     ):
         return True
@@ -154,6 +193,15 @@ def _told_of_others(case: Case, numbers: Allocation, root: Finding) -> bool:
     if root.signature.id == "xla-resource-exhausted" and own_bytes is not None and own_bytes < GIB:
         return _own_neighbour(case) or _SHARED.search(case.text) is not None
     return _SHARED.search(case.text) is not None or _busy_in_table(case)
+
+
+def _taken_before(gpu: str) -> bool:
+    """Whether telemetry tells of more than a context's worth of memory in use before the job began."""
+    found = _TAKEN_BEFORE.search(gpu)
+    if found is None:
+        return False
+    used, whole = float(found["used"]), float(found["of"] or 0)
+    return used > 0.25 * whole if whole else used * (GIB if found["unit"] == "G" else MIB) > 2 * GIB
 
 
 def _busy_in_table(case: Case) -> bool:

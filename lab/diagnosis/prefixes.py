@@ -25,6 +25,9 @@ _NAME = (
     ),  # pdsh, DeepSpeed multinode
     re.compile(r"^([a-z][\w-]*?[-_]?\d+)\s+\| "),  # docker compose, foreman
 )
+_BRACKET = re.compile(
+    r"^\[(?!rank|deepspeed|info|warn|error|debug|notice|fatal|critical)([a-z][\w.-]{0,23})\](?=[ ]|$)[ ]?"
+)
 _TIME = (
     re.compile(
         r"^\[?\d{4}[-/]\d\d[-/]\d\d[T _]\d\d:\d\d:\d\d(?:[.,:]\d+)?(?: ?(?:Z|UTC|[+-]\d\d:?\d\d))?\]?(?: ?[-|:])?[ ]?"
@@ -77,7 +80,7 @@ def _peel_writer(text: str) -> tuple[str, str]:
         found = pattern.match(text)
         if found:
             return f"rank {int(found[1])}", text[found.end() :]
-    for pattern in _NAME:
+    for pattern in (*_NAME, _BRACKET):
         found = pattern.match(text)
         if found:
             return found[1], text[found.end() :]

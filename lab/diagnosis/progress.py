@@ -17,7 +17,7 @@ _LOSS = re.compile(
     rf"[\"']?\s*(?:[:=(|]+\s*|\s+)[\"']?({_NUMBER})(?![\w.])"
 )
 _WORDS = re.compile(
-    r"(?i)error|exception|traceback|fail|assert|warn|resum|load|sav(?:ed|ing)|checkpoint|from step|at step|timeout"
+    r"(?i)error|exception|traceback|fail|assert|warn|resum|load|train_runtime|sav(?:ed|ing)|checkpoint|from step|at step|timeout"
 )
 
 

@@ -8,16 +8,19 @@ from typing import BinaryIO
 
 from lab.diagnosis.lines import RawLine, visible_parts
 from lab.diagnosis.scan import Scanner
+from lab.diagnosis.signature import Signatures
 from lab.diagnosis.source import Block, blocks
 
-KEEP_ALL = 2 << 20
+KEEP_ALL = 1 << 20
 _HEAD = 96 << 10
-_TAIL = 384 << 10
+_TAIL = 256 << 10
 _BEFORE = 2 << 10
 _AFTER = 6 << 10
-_FIRST_WINDOWS = 768 << 10
-_LAST_WINDOWS = 768 << 10
+_FIRST_WINDOWS = 384 << 10
+_LAST_WINDOWS = 384 << 10
 _PER_BLOCK = 3
+_NEWS = 12
+_NOISY_SIDE = 1 << 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +33,18 @@ class Window:
 
 @dataclass
 class _Kept:
-    """Bounded memory of a log: the first windows, and a ring of the last ones."""
+    """Bounded memory of a log: the first windows, a ring of the last ones, and where noisy literals were seen last."""
 
     early: list[Window] = field(default_factory=list[Window])
     early_bytes: int = 0
     late: deque[Window] = field(default_factory=deque[Window])
     late_bytes: int = 0
+    blocks_with: dict[int, int] = field(default_factory=dict[int, int])
+    noisy: dict[int, Window] = field(default_factory=dict[int, Window])
+    before: tuple[Block, set[int]] | None = None
 
     def add(self, window: Window) -> None:
+        """Take a window in."""
         if self.early_bytes < _FIRST_WINDOWS:
             self.early.append(window)
             self.early_bytes += len(window.data)
@@ -47,8 +54,30 @@ class _Kept:
         while self.late_bytes > _LAST_WINDOWS and len(self.late) > 1:
             self.late_bytes -= len(self.late.popleft().data)
 
+    def news(self, present: set[int]) -> set[int]:
+        """The literals that do not stand in so many blocks that they say nothing."""
+        for literal in present:
+            self.blocks_with[literal] = self.blocks_with.get(literal, 0) + 1
+        return {literal for literal in present if self.blocks_with[literal] <= _NEWS}
 
-def read_lines(source: bytes | BinaryIO, scanner: Scanner, literals: Sequence[str]) -> list[RawLine]:
+    def turn(self, block: Block | None, noisy: set[int], literals: Sequence[bytes]) -> None:
+        """Where a noisy literal falls silent, keep the last place it stood in."""
+        if self.before is not None:
+            last, there = self.before
+            silent = there - noisy
+            low = last.data.lower() if silent else b""
+            for literal in silent:
+                at = low.rfind(literals[literal])
+                self.noisy[literal] = _cut(last, max(0, at - _NOISY_SIDE), min(len(low), at + _NOISY_SIDE))
+        self.before = (block, noisy) if block is not None else None
+
+    @property
+    def windows(self) -> list[Window]:
+        """All that is kept, in no order."""
+        return [*self.early, *self.late, *self.noisy.values()]
+
+
+def read_lines(source: bytes | BinaryIO, signatures: Signatures) -> list[RawLine]:
     """The kept lines in order, with their true numbers; `after_gap` marks where lines were left out."""
     stream = blocks(source)
     start: list[Block] = []
@@ -60,43 +89,46 @@ def read_lines(source: bytes | BinaryIO, scanner: Scanner, literals: Sequence[st
             break
     else:
         return list(_lines([Window(block.first, block.data) for block in start]))
-    return list(_lines(_windows(start, stream, scanner, [literal.lower().encode() for literal in literals])))
+    literals = [literal.encode() for literal in signatures.telling]
+    return list(_lines(_windows(start, stream, signatures.telling_scanner, literals)))
 
 
 def _windows(start: list[Block], rest: Iterator[Block], scanner: Scanner, literals: Sequence[bytes]) -> list[Window]:
     kept = _Kept()
-    tail = b""
-    tail_end = 1
-    head = start[0]
-    kept.add(_cut(head, 0, min(len(head.data), _HEAD)))
+    kept.add(_cut(start[0], 0, min(len(start[0].data), _HEAD)))
+    tail, tail_end = b"", 1
     for source in (start, rest):
         for block in source:
-            for window in _around_hits(block, scanner.present(block.data), literals):
-                kept.add(window)
+            _keep_hits(kept, block, scanner.present(block.data), literals)
             tail = (tail + block.data)[-_TAIL:] if len(block.data) < _TAIL else block.data[-_TAIL:]
-            tail_end = block.first + block.data.count(b"\n")
-    cut = tail.find(b"\n") + 1
-    tail = tail[cut:]
-    last = Window(tail_end - tail.count(b"\n"), tail)
-    return _merged([*kept.early, *kept.late, last])
+            tail_end = block.first + block.ends
+    kept.turn(None, set(), literals)
+    tail = tail[tail.find(b"\n") + 1 :]
+    return _merged([*kept.windows, Window(tail_end - tail.count(b"\n"), tail)])
 
 
-def _around_hits(block: Block, present: set[int], literals: Sequence[bytes]) -> list[Window]:
+def _keep_hits(kept: _Kept, block: Block, present: set[int], literals: Sequence[bytes]) -> None:
     """The surroundings of the first and the last few places of each literal that the scan saw in the block."""
-    if not present:
-        return []
+    news = kept.news(present)
+    kept.turn(block, present - news, literals)
+    if not news:
+        return
     low = block.data.lower()
-    places: set[int] = set()
-    for number in present:
-        places.update(_places(low, literals[number]))
+    places = {place for number in news for place in _places(low, literals[number])}
+    for begin, end in _spans(sorted(places), len(low)):
+        kept.add(_cut(block, begin, end))
+
+
+def _spans(places: list[int], size: int) -> list[tuple[int, int]]:
+    """Stretches around the places, those that touch made one."""
     spans: list[tuple[int, int]] = []
-    for place in sorted(places):
-        begin, end = max(0, place - _BEFORE), min(len(low), place + _AFTER)
+    for place in places:
+        begin, end = max(0, place - _BEFORE), min(size, place + _AFTER)
         if spans and begin <= spans[-1][1]:
             spans[-1] = (spans[-1][0], max(end, spans[-1][1]))
         else:
             spans.append((begin, end))
-    return [_cut(block, begin, end) for begin, end in spans]
+    return spans
 
 
 def _places(low: bytes, literal: bytes) -> list[int]:

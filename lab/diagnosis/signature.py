@@ -11,6 +11,8 @@ from lab.diagnosis.model import Retry
 if TYPE_CHECKING:
     from lab.diagnosis.scan import Scanner
 
+_SHORTEST_TELLING = 5
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -116,6 +118,19 @@ class Signatures:
     def literals(self) -> tuple[str, ...]:
         """All anchors, in the order in which the scanner numbers them."""
         return tuple(self.by_anchor)
+
+    @cached_property
+    def telling(self) -> tuple[str, ...]:
+        """The anchors to look for in a log that is too long to keep: those of the signatures that name a fault."""
+        found = {word for one in self.all if one.role in ("cause", "system", "end", "clue") for word in one.anchors}
+        return tuple(sorted(word for word in found if len(word.encode()) >= _SHORTEST_TELLING))
+
+    @cached_property
+    def telling_scanner(self) -> "Scanner":
+        """The compiled scan for `telling`."""
+        from lab.diagnosis.scan import scanner
+
+        return scanner(self.telling)
 
     @cached_property
     def scanner(self) -> "Scanner":

@@ -10,6 +10,8 @@ from lab.diagnosis.ruling import Ruling
 from lab.diagnosis.signature import Verdict
 
 _EXPLODED = 1e3
+_ENDING = 12
+_COMPLAINT = re.compile(r"(?i)\b(?:error|fatal|failed|failure|cannot|could not|unable to|panic|abort(?:ed|ing)?)\b")
 _RISING = re.compile(
     r"(?i)(?:host|cpu|ram|rss|memory|mem)\b[^\n;]{0,40}(?:ris|grow|climb|increas|9\d ?%|100 ?%|limit|full)|rising|swap"
 )
@@ -78,7 +80,8 @@ def judge_ending(case: Case, found: Findings, force: bool = False) -> Ruling | N
         return cut
     state = _by_state(case)
     if state is not None:
-        return state
+        told = next((one.index for one in found.symptoms if one.signature.id == "sigterm"), None)
+        return state if told is None else replace(state, index=told)
     return _by_exit(case, found, force)
 
 
@@ -138,8 +141,22 @@ def _unknown_end(case: Case) -> Ruling:
     if code is None and case.hints.signal is None and (case.progress.marks or _ALIVE.search(case.hints.gpu or "")):
         index = case.progress.last_index
         return Ruling("no-failure", index, Verdict(), "The job makes progress; nothing in its log is a fault.", 0.5)
+    complaint = _last_complaint(case)
+    if complaint is not None:
+        words = case.lines[complaint].message.strip()[:160]
+        text = f"The log ends with a complaint that no signature knows ({words}); its cause is not told here."
+        return Ruling("cause-not-in-log", complaint, Verdict(), text, 0.35)
     text = "The log holds no fault; what ended the job must stand in another log."
     return Ruling("cause-not-in-log", _last_words(case), Verdict(), text, 0.4)
+
+
+def _last_complaint(case: Case) -> int | None:
+    """The first error-like line among the last ones."""
+    for index in range(max(0, case.last - _ENDING), case.last + 1):
+        line = case.lines[index]
+        if line.level in ("ERROR", "CRITICAL", "FATAL") or _COMPLAINT.search(line.body):
+            return index
+    return None
 
 
 def _last_words(case: Case) -> int | None:

@@ -14,11 +14,11 @@ _BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16-le"), (co
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A run of whole lines. `first` is the number of its first line; `whole` is false where a huge line was cut."""
+    """A run of whole lines (or a piece of a huge one): the number of its first line, its bytes, the line ends in it."""
 
     first: int
     data: bytes
-    whole: bool = True
+    ends: int
 
 
 def blocks(source: bytes | BinaryIO, size: int = BLOCK) -> Iterator[Block]:
@@ -31,15 +31,16 @@ def blocks(source: bytes | BinaryIO, size: int = BLOCK) -> Iterator[Block]:
             rest = data
             continue
         if end == 0:
-            yield Block(number, data, whole=False)
+            yield Block(number, data, 0)
             rest = b""
             continue
         whole = data[:end] if end < len(data) else data
         rest = data[end:]
-        yield Block(number, whole)
-        number += whole.count(b"\n")
+        ends = whole.count(b"\n")
+        yield Block(number, whole, ends)
+        number += ends
     if rest:
-        yield Block(number, rest)
+        yield Block(number, rest, 0)
 
 
 def _in_utf8(stream: BinaryIO, size: int) -> Iterator[bytes]:

@@ -15,6 +15,10 @@ _EXCEPTION = re.compile(
     r"^(?:E\s{3})?(?P<type>(?:[A-Za-z_]\w*\.)*[A-Z]\w*|(?:\w+\.)*\w+(?:Error|Exception|error|Timeout|Exit|Interrupt|timeout)"
     r"|Exception|KeyboardInterrupt)(?:\([^)]*\))?(?::(?:\s+(?P<message>.*)|\s*)|\s*)$"
 )
+_ORPHAN = re.compile(
+    r"^(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Interrupt|Timeout|NotFound|Exceeded|Unsupported)(?:\([^)]*\))?:\s+\S"
+    r"|^(?:[a-z_]\w*\.)+[A-Z]\w+:\s+\S"
+)
 _LINK = {
     "The above exception was the direct cause of the following exception": "cause",
     "During handling of the above exception, another exception occurred": "context",
@@ -87,9 +91,26 @@ def find_tracebacks(lines: list[Line]) -> list[Traceback]:
             found.append(_begin(reader, line.stream, index, body))
         elif reader.open is not None:
             _go_on(reader, index, body)
+        elif _FRAME.match(body) and reader.message_left == 0:
+            found.append(_begin(reader, line.stream, index, body))
+            _go_on(reader, index, body)
+        elif _ORPHAN.match(body) and not _is_told_again(reader, body):
+            found.append(_orphan(reader, line.stream, index, body))
         else:
             _after(reader, index, body)
     return found
+
+
+def _orphan(reader: _Reader, stream: str, index: int, body: str) -> Traceback:
+    """An exception line whose traceback was not printed, or was cut off."""
+    traceback = _begin(reader, stream, index, body)
+    _finish(reader, traceback, index, body)
+    return traceback
+
+
+def _is_told_again(reader: _Reader, body: str) -> bool:
+    """Whether the line belongs to the message of the exception before it."""
+    return reader.message_left > 0 and body.startswith((" ", "\t"))
 
 
 def _begin(reader: _Reader, stream: str, index: int, body: str) -> Traceback:
@@ -115,17 +136,23 @@ def _go_on(reader: _Reader, index: int, body: str) -> None:
         reader.code_of = Frame(frame["file"], frame["name"] or "", "", index)
         traceback.frames.append(reader.code_of)
         return
-    error = _EXCEPTION.match(body)
-    if error and traceback.frames:
-        traceback.error, traceback.kind, traceback.message = index, error["type"], error["message"] or ""
-        _close(reader)
-        reader.message_left = _MESSAGE_LINES
+    if traceback.frames and _EXCEPTION.match(body):
+        _finish(reader, traceback, index, body)
     elif reader.code_of is not None and not reader.code_of.code and body.strip():
         traceback.frames[-1] = Frame(reader.code_of.file, reader.code_of.name, body.strip(), index)
         reader.code_of = None
     elif body.strip() and not body.startswith((" ", "\t", "[Previous line")) and traceback.frames:
         _close(reader)
         _after(reader, index, body)
+
+
+def _finish(reader: _Reader, traceback: Traceback, index: int, body: str) -> None:
+    error = _EXCEPTION.match(body)
+    if error is not None:
+        traceback.error, traceback.kind, traceback.message = index, error["type"], error["message"] or ""
+    traceback.end = index
+    _close(reader)
+    reader.message_left = _MESSAGE_LINES
 
 
 def _after(reader: _Reader, index: int, body: str) -> None:
