@@ -124,7 +124,7 @@ def study(rng: random.Random, effects: tuple[float, ...], seeds: int) -> Matrix:
 
 
 def test_equal_cells_are_seldom_called_worse_and_unequal_ones_are_found() -> None:
-    rng = random.Random(20)  # noqa: S311 - a study, not a secret
+    rng = random.Random(20)
     false = sum(any(c.verdict.against is Against.WORSE for c in study(rng, (0.0,) * 6, 3).cells) for _ in range(200))
     assert false <= 20
     found = [study(rng, (6.0, 0.0, 0.0, 0.0, 0.0, 0.0), 3) for _ in range(50)]
