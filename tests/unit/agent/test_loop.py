@@ -126,9 +126,9 @@ async def test_a_model_that_never_ends_is_stopped_by_steps(context: ToolContext)
     replies = [call("look", run=number) for number in range(100)]
     seen: list[int] = []
     limits = TurnLimits(steps=5)
-    end = await turn(
-        context, Scripted(*replies), tool("look", Effect.READ, Answer("x"), seen), limits=limits
-    ).run([], [])
+    end = await turn(context, Scripted(*replies), tool("look", Effect.READ, Answer("x"), seen), limits=limits).run(
+        [], []
+    )
     assert len(seen) == 5
     assert "5 steps" in end.cards[-1].text
 

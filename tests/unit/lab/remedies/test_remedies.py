@@ -1,0 +1,141 @@
+"""Repairs keep the effective batch, touch nothing that is compared, and are refused rather than guessed."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lab.recipe.files import recipe_from
+from lab.recipe.model import Recipe
+from lab.remedies.actions import ACTIONS, Situation, lower_learning_rate, more_memory, smaller_micro_batch
+from lab.remedies.change import change_digest, change_from, diff_lines, overlay
+from lab.remedies.choose import Proven, Verdict, choose
+from lab.remedies.knobs import knobs_for
+
+FORMS = {
+    "micro": {"micro_batch": "--micro"},
+    "both": {"micro_batch": "--micro", "accumulation": "--accum"},
+    "accumulation": {"accumulation": "--accum"},
+}
+MEMORY = Verdict("host-oom", "with-change", ("increase-host-memory",), needs_human=False)
+
+
+def recipe(knobs: dict[str, str], **resources: Any) -> Recipe:
+    settings = {"batch_size": {"default": 64}, "lr": {"default": 0.01, "low": 1e-5, "high": 1.0}}
+    return recipe_from({"name": "r", "command": "x", "settings": settings, "knobs": knobs, "resources": resources}, "r")
+
+
+def situation(knobs: dict[str, str], settings: dict[str, Any], **parts: Any) -> Situation:
+    found = recipe(knobs)
+    return Situation(found, knobs_for(found), settings, **parts)
+
+
+@given(
+    form=st.sampled_from(sorted(FORMS)),
+    batch=st.integers(1, 4096),
+    tried=st.none() | st.integers(1, 2**40),
+    limit=st.none() | st.integers(1, 2**36),
+)
+def test_no_chain_of_repairs_changes_the_effective_batch(
+    form: str, batch: int, tried: int | None, limit: int | None
+) -> None:
+    settings: dict[str, Any] = {"batch_size": batch}
+    knobs = knobs_for(recipe(FORMS[form]))
+    assert knobs is not None
+    before = knobs.batch(settings)
+    assert before is not None
+    for _ in range(14):
+        now = situation(FORMS[form], settings, tried_bytes=tried, limit_bytes=limit)
+        change = smaller_micro_batch(now)
+        if change is None:
+            break
+        settings = {**settings, **change.settings}
+        after = knobs.batch(settings)
+        assert after is not None
+        assert after.effective == before.effective
+        assert after.micro >= 1
+
+
+def test_what_the_plan_compares_is_left_alone() -> None:
+    assert lower_learning_rate(situation({}, {"lr": 0.1}, varied=frozenset({"lr"}))) is None
+    on = situation({"gradient_checkpointing": "--gc"}, {}, varied=frozenset({"gradient_checkpointing"}))
+    assert ACTIONS["enable-gradient-checkpointing"](on) is None
+    micro = situation(FORMS["micro"], {"batch_size": 64, "micro_batch": 32}, varied=frozenset({"micro_batch"}))
+    assert smaller_micro_batch(micro) is None
+
+
+def test_without_its_knob_a_repair_is_refused() -> None:
+    now = situation({}, {"batch_size": 64})
+    assert [name for name, action in ACTIONS.items() if "batch" in name and action(now) is not None] == []
+
+
+def test_a_large_allocation_is_halved_as_often_as_it_needs() -> None:
+    now = situation(FORMS["micro"], {"batch_size": 1024}, tried_bytes=4 << 30, limit_bytes=1 << 30)
+    change = smaller_micro_batch(now)
+    assert change is not None
+    assert change.settings == {"micro_batch": 128}
+    assert "effective batch stays 1024" in change.words
+
+
+def test_memory_is_asked_for_within_what_there_is() -> None:
+    assert more_memory(situation({}, {}, memory_bytes=8 << 30, most_memory=10 << 30)) is None
+    grown = more_memory(situation({}, {}, memory_bytes=8 << 30, most_memory=16 << 30))
+    assert grown is not None
+    assert grown.resources == {"memory_bytes": 12 << 30}
+
+
+def test_on_a_machine_without_gpu_the_model_is_made_smaller_first() -> None:
+    now = situation({**FORMS["micro"], "gradient_checkpointing": "--gc"}, {"batch_size": 64}, memory_bytes=1 << 30)
+    choice = choose(MEMORY, now)
+    assert choice.change is not None
+    assert choice.change.action == "halve-micro-batch-double-accumulation"
+    assert [c.action for c in choice.others] == ["enable-gradient-checkpointing", "increase-host-memory"]
+
+
+def test_no_change_is_made_twice() -> None:
+    now = situation(FORMS["micro"], {"batch_size": 64}, memory_bytes=1 << 30)
+    first = choose(MEMORY, now).change
+    assert first is not None
+    second = choose(MEMORY, now, frozenset({change_digest(first)})).change
+    assert second is not None
+    assert second.action == "increase-host-memory"
+
+
+def test_what_held_before_goes_first_and_what_never_held_is_left_out() -> None:
+    now = situation({**FORMS["micro"], "gradient_checkpointing": "--gc"}, {"batch_size": 64})
+    proven = [Proven("enable-gradient-checkpointing", 2, 2), Proven("halve-micro-batch-double-accumulation", 3, 0)]
+    choice = choose(MEMORY, now, proven=proven)
+    assert choice.change is not None
+    assert choice.change.action == "enable-gradient-checkpointing"
+    assert choice.others == ()
+    assert "2 of 2" in choice.why
+
+
+def test_a_fault_of_the_code_is_never_retried() -> None:
+    verdict = Verdict("code-error", "no", ("patch-code",), needs_human=True)
+    assert choose(verdict, situation(FORMS["micro"], {"batch_size": 64})).change is None
+
+
+def test_a_passing_fault_is_tried_again_as_it_was() -> None:
+    verdict = Verdict("network-fabric", "as-is", ("requeue", "exclude-node"), needs_human=False)
+    choice = choose(verdict, situation({}, {}, host="n1"))
+    assert choice.change is not None
+    assert choice.change.is_retry_as_is
+    assert [c.action for c in choice.others] == ["exclude-node"]
+
+
+def test_overlays_add_up_and_survive_json() -> None:
+    now = situation(FORMS["micro"], {"batch_size": 64})
+    change = smaller_micro_batch(now)
+    assert change is not None
+    assert change_from(change.to_json()) == change
+    once = overlay({}, change)
+    assert once["settings"] == {"micro_batch": 32}
+    assert once["words"] == [change.words]
+    assert diff_lines({"micro_batch": 64}, change) == ["- micro_batch = 64", "+ micro_batch = 32"]
+
+
+@pytest.mark.parametrize("form", sorted(FORMS))
+def test_a_batch_of_one_can_not_be_made_smaller(form: str) -> None:
+    assert smaller_micro_batch(situation(FORMS[form], {"batch_size": 1})) is None
