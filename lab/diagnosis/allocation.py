@@ -15,11 +15,11 @@ MIB = 1 << 20
 _S = SIZE.replace("(", "(?:").replace("(?:?:", "(?:")
 _FIELDS = {
     "tried": rf"(?:[Tt]ried to allocate|trying to allocate|[Aa]ttempting to (?:allocate|reserve)|[Ff]ailed to (?:allocate|get)"
-    rf"(?: memory)?(?: request)?(?: for)?|allocating|[Uu]nable to allocate|tried to allocate)\s+({_S})",
+    rf"(?: memory)?(?: request)?(?: for)?|allocating|[Cc]annot allocate|[Uu]nable to allocate|tried to allocate)\s+({_S})",
     "total": rf"({_S}) total capacity|total capaci?ty of ({_S})|max allowed: ({_S})|memory on device \S*\([\d.]+/({_S})\)",
-    "free": rf"of which ({_S}) is free|({_S}) free\b|[Ff]ree memory on device \S*\(({_S})/",
+    "free": rf"of which ({_S}) is free|({_S}) free\b|available memory is only ({_S})|[Ff]ree memory on device \S*\(({_S})/",
     "in_use": rf"this process has ({_S}) memory in use",
-    "allocated": rf"({_S}) already allocated|({_S}) is allocated by PyTorch|MPS allocated: ({_S})",
+    "allocated": rf"({_S}) already allocated|({_S}) is allocated by PyTorch|MPS allocated: ({_S})|({_S}) memory has been allocated",
     "reserved": rf"({_S}) reserved in total by PyTorch",
     "unallocated": rf"({_S}) is reserved by PyTorch but unallocated",
 }

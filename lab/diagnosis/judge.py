@@ -53,6 +53,7 @@ def _telling_clue(clues: list[Finding], root: Finding | None) -> Finding | None:
     """A clue that explains what was found; without a fault, the surest one that explains anything."""
     told = {root.category, root.signature.id} if root else set[str]()
     fitting = [one for one in clues if one.signature.explains and (root is None or one.signature.explains & told)]
+    fitting = [one for one in fitting if root is None or one.weight >= root.weight]
     fitting = [one for one in fitting if one.category != "numerical-divergence"]
     return max(fitting, key=lambda one: (one.weight, -one.index), default=None)
 

@@ -10,12 +10,17 @@ from lab.diagnosis.signature import Verdict
 from lab.diagnosis.sizes import size_in_bytes, words
 
 _MESSAGE_LINES = 30
+_NUMBERS_BELOW = 8
 _STATE_FRAME = re.compile(r"exp_avg|state\[|momentum_buffer|zeros_like\(p|init_state|max_exp_avg_sq|sum\s*=\s*torch\.")
 _OPTIMIZER_FILE = re.compile(r"optim|adam|lion|sgd|lamb", re.I)
 _SAME_DEVICE = re.compile(r"(?i)cuda\(id=(\d+)\)|\bcuda:(\d+)\b|\bGPU[ _:=]*(\d+)\b|local_rank[ =:]+(\d+)")
 _SHARED = re.compile(
+    r"(?i)another (?:\w+ )?(?:process|job|run|server|notebook)|other (?:\w+ )?process|other users?\b|\bshared (?:gpu|card|workstation)\b"
+)
+_COLOCATED = re.compile(
     r"(?i)\bshar(?:e|es|ed|ing) (?:one|the same|a single|a|the|gpu)\b[^\n]{0,40}(?:gpu|card|device)|two (?:\w+ )?(?:processes|trainings|jobs|runs)"
-    r"|another (?:\w+ )?(?:process|job|run|server|notebook)|other (?:\w+ )?process|--workers 2 --gpu 0|on the same (?:gpu|card|device)|\bshared with\b|\bsidecar\b|co-?located"
+    r"|--workers 2 --gpu 0|\b(?:on )?(?:the )?same (?:gpu|card|device)\b|\bshared with\b|\bsidecar\b|co-?locat(?:ed|e)|gpu_memory_utilization"
+    r"|mem_fraction|per_process_gpu_memory_fraction"
 )
 _TAKEN_BEFORE = re.compile(
     r"(?i)(?P<used>\d+(?:\.\d+)?)\s*(?:/\s*(?P<of>\d+(?:\.\d+)?)\s*)?(?P<unit>[GM])i?B[^\n;,]{0,30}(?:used|held|taken|occupied|in use)?[^\n;,]{0,20}"
@@ -54,7 +59,13 @@ def judge_memory(case: Case, root: Finding, ruling: Ruling) -> Ruling:
 
 
 def _telling_line(case: Case, root: Finding) -> int:
-    """The finding's own line, or a line of the same traceback that has the numbers."""
+    """The finding's own line, or one right below it where only that has the numbers."""
+    if read_allocation(case.lines[root.index].body).tried is not None:
+        return root.index
+    for index in range(root.index + 1, min(root.index + _NUMBERS_BELOW, len(case.lines))):
+        numbers = read_allocation(case.lines[index].body)
+        if numbers.tried is not None and numbers.free is not None:
+            return index
     return root.index
 
 
@@ -169,9 +180,7 @@ def _own_neighbour(case: Case) -> bool:
     for line in case.lines:
         if line.stream and "cuda(id=" in line.body:
             devices.setdefault(line.body[line.body.index("cuda(id=") :][:10], set()).add(line.stream)
-    return any(len(streams) > 1 for streams in devices.values()) or (
-        _SHARED.search(case.text) is not None and len(case.streams) > 1
-    )
+    return any(len(streams) > 1 for streams in devices.values()) or (_COLOCATED.search(case.text) is not None)
 
 
 def _told_of_others(case: Case, numbers: Allocation, root: Finding) -> bool:
@@ -192,7 +201,7 @@ def _told_of_others(case: Case, numbers: Allocation, root: Finding) -> bool:
     own_bytes = numbers.allocated if numbers.allocated is not None else numbers.tried
     if root.signature.id == "xla-resource-exhausted" and own_bytes is not None and own_bytes < GIB:
         return _own_neighbour(case) or _SHARED.search(case.text) is not None
-    return _SHARED.search(case.text) is not None or _busy_in_table(case)
+    return _COLOCATED.search(case.text) is not None or _SHARED.search(case.text) is not None or _busy_in_table(case)
 
 
 def _taken_before(gpu: str) -> bool:

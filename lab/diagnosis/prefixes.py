@@ -33,7 +33,7 @@ _TIME = (
         r"^\[?\d{4}[-/]\d\d[-/]\d\d[T _]\d\d:\d\d:\d\d(?:[.,:]\d+)?(?: ?(?:Z|UTC|[+-]\d\d:?\d\d))?\]?(?: ?[-|:])?[ ]?"
     ),
     re.compile(r"^\[?\d\d[-/]\d\d(?:[-/]\d\d(?:\d\d)?)? \d\d:\d\d:\d\d(?:[.,]\d+)?\]?(?: ?[-|:](?= ))?[ ]?"),
-    re.compile(r"^\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]?(?: ?[-|](?= ))?[ ]?"),
+    re.compile(r"^\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]?(?! ?(?:since|without|no|old|ago|elapsed)\b)(?: ?[-|](?= ))?[ ]?"),
     re.compile(r"^[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)? (?:[\w.-]+ )?(?=\S)"),  # syslog, journald
     re.compile(r"^\[ *\d+\.\d{6}\][ ]?"),  # kernel ring buffer
 )

@@ -13,7 +13,7 @@ _STEP = re.compile(
 _EPOCH = re.compile(r"(?i)\b(?:epoch|ep)\b[\"']?\s*[:=#]?\s*\[?\s*(\d+(?:\.\d+)?)")
 _NUMBER = r"[-+]?(?:\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?|nan|inf(?:inity)?)"
 _LOSS = re.compile(
-    rf"(?i)(?<![\w/-])(?:(?:train|training|lm|mean|avg|average|total|running|batch|step|val|valid|eval|dev|test)[ _/-]?)?loss(?:[_/]\w+)?"
+    rf"(?i)(?<![\w/-])(?:(?:train|training|lm|mean|avg|average|total|running|batch|step|val|valid|eval|dev|test)[ _/-]?)?(?<!policy )(?<!value )loss(?:[_/]\w+)*"
     rf"[\"']?\s*(?:[:=(|]+\s*|\s+)[\"']?({_NUMBER})(?![\w.])"
 )
 _WORDS = re.compile(

@@ -16,6 +16,7 @@ _WORK = re.compile(
     r"(?i)tokeni[sz]|preprocess|download|\bindex|cach(?:e|ing)|build|load|evaluat|validat|\bsav(?:e|ing)|export|generat|\bmap\b|"
     r"\d+%\||examples/s|it/s|comput|convert|copy|zip|upload|comput"
 )
+_ALONE = re.compile(r"(?i)\bonly\b|\balone\b|only_rank|main process")
 _NOISE = re.compile(
     r"ProcessGroupNCCL|NCCL (?:INFO|WARN)|Watchdog|frame #|terminate called|Aborted|srun:|elastic|To avoid data|what\(\)|"
     r"Exception raised|^\s*$|watchdog|heartbeat"
@@ -37,12 +38,13 @@ class Wait:
 def judge_waiting(case: Case, first: Finding, found: Findings, ruling: Ruling) -> Ruling:
     """Compare what the ranks wait for and what the others do meanwhile; without a reason in this log, say so."""
     waits = _waits(case)
+    clues = [one.index for one in found.open if one.signature.id == "rank-only-work" and one.index < first.index]
     odd = _odd_one(waits)
     if odd is not None:
-        return _disagree(case, waits, odd, ruling)
+        alone = next((i for i in reversed(clues) if _ALONE.search(case.lines[i].body)), None)
+        return _disagree(case, waits, odd, alone, ruling)
     busy = _busy_elsewhere(case, first, waits)
     if busy is None:
-        clues = [one.index for one in found.open if one.signature.id == "rank-only-work" and one.index < first.index]
         busy = clues[-1] if clues and len(_ranks_seen(case)) > 1 else None
     if busy is not None:
         return _own_doing(case, busy, ruling)
@@ -70,7 +72,7 @@ def _odd_one(waits: list[Wait]) -> Wait | None:
     return min(reversed(waits), key=lambda wait: calls.count(wait.call))
 
 
-def _disagree(case: Case, waits: list[Wait], odd: Wait, ruling: Ruling) -> Ruling:
+def _disagree(case: Case, waits: list[Wait], odd: Wait, alone: int | None, ruling: Ruling) -> Ruling:
     other = next(wait for wait in waits if wait.call != odd.call)
     text = (
         f"Rank {odd.rank} waits in {' '.join(odd.call)}, rank {other.rank} in {' '.join(other.call)}: "
@@ -78,6 +80,7 @@ def _disagree(case: Case, waits: list[Wait], odd: Wait, ruling: Ruling) -> Rulin
     )
     left = _last_own_line(case, f"rank {odd.rank}", waits[0].index)
     index = left if left is not None and _LEAVES.search(case.lines[left].body) else odd.index
+    index = alone if alone is not None else index
     return replace(
         ruling,
         category="collective-mismatch",

@@ -118,7 +118,7 @@ def _explained_by(one: Finding, live: Iterable[Finding], signatures: Signatures)
         brings |= signatures.categories[one.category].causes
     found: list[Finding] = []
     for other in live:
-        if other.signature.role in ("system", "clue") and role == "clue":
+        if role == "clue" and (other.signature.role in ("system", "clue") or other.weight > one.weight):
             continue
         if _follows(one, other, brings):
             found.append(other)
