@@ -24,7 +24,7 @@ _HELLO = re.compile(
     r"|(?:你能|你会|你可以)(?:做|干)(?:些)?什么.*|帮助|怎么用.*|使用说明|thanks?(?:\s+you)?(?:\s+(?:so|very)\s+much|\s+a\s+lot)?[\s!.]*|thx[\s!.]*|谢谢.*|cheers[\s!.]*|great[\s!.]*|nice[\s!.]*"
 )
 _CANCEL = r"(?:cancel|stop|kill|abort|terminate|end|halt|取消|停止|停掉|停下|终止|杀掉|杀死|中止|结束|停了|撤销)"
-_RETRY = r"(?:retry|re-?try|re-?run|re-?start|re-?submit|re-?launch|run\s+again|try\s+again|重试|重跑|重新跑|重新运行|再跑|重新提交|重启)"
+_RETRY = r"(?:retry|redo|re-?try|re-?run|re-?start|re-?submit|re-?launch|run\s+again|try\s+again|重试|重跑|重新跑|重新运行|再跑|重新提交|重启)"
 _FAILED = r"(?:fail(?:ed|s|ing|ure)?|crash(?:ed|es|ing)?|die[sd]?|dying|broke|broken|error(?:ed)?|oom(?:ed)?|blew\s+up|go(?:ne)?\s+wrong|went\s+wrong|wrong\s+with|explode[sd]?|挂|失败|报错|出错|崩|错误|炸|死)"
 _WAITING = r"(?:waiting|pending|queued|in\s+(?:the\s+)?queue|not\s+(?:yet\s+)?(?:start|run|begun)\w*|n['o]t\s+(?:start|run|begun)\w*|stuck|hasn't\s+started|still\s+not|排队|等待|等着|还没(?:有)?(?:开始|跑|启动|运行)|没(?:有)?(?:开始|启动|跑)|不跑|不开始|卡在)"
 _WHY = r"(?:why|how\s+come|what\s+(?:happened|went\s+wrong|is\s+wrong|caused|made|killed|broke)|reason|diagnos\w*|explain|investigate|debug|root\s+cause|为什么|为啥|怎么|原因|咋|诊断|分析|排查)"
@@ -127,7 +127,9 @@ def _diagnose(asked: Asked) -> ToolCall | None:
 
 
 def _retry(asked: Asked) -> ToolCall | None:
-    again = asked.has(r"(?:run|try)\s+(?:run\s+)?#?\d+\s+again|(?:run|try)\s+(?:it|that)\s+again")
+    again = asked.has(
+        r"(?:run|try|do|launch|start|submit)\s+(?:run\s+|job\s+|experiment\s+)?#?\d+\s+(?:once\s+)?(?:again|over|more)|(?:run|try)\s+(?:it|that)\s+again"
+    )
     if not (asked.has(_RETRY) or again):
         return None
     if asked.run is None and asked.context.run is None and not asked.has(r"\bit\b|\bthat\b|它|这个|\brun\b"):
@@ -177,7 +179,9 @@ def _cancel(asked: Asked) -> ToolCall | None:
 
 
 def _priority(asked: Asked) -> ToolCall | None:
-    if not asked.has(r"priorit|\bbump\b|优先|加急|插队|(?:front|top|head)\s+of\s+(?:the\s+)?queue"):
+    if not asked.has(
+        r"priorit|\bbump\b|\burgent(?:ly)?\b|优先|加急|紧急|插队|(?:front|top|head)\s+of\s+(?:the\s+)?queue"
+    ):
         return None
     level = next((name for name, pattern in _PRIORITIES if re.search(pattern, asked.text)), "high")
     number = re.search(r"priority\s*(?:to|=|of|:)?\s*(-?\d+)", asked.text)
@@ -220,7 +224,7 @@ def _gpus(asked: Asked) -> ToolCall | None:
 
 def _quota(asked: Asked) -> ToolCall | None:
     if asked.has(r"quota|配额|额度") or asked.has(
-        r"(?:how\s+(?:many|much)|what).*(?:hours?|gpu|budget|compute|time).*(?:left|remain|used|spent|have|use)|(?:hours?|budget|compute)\s+(?:left|remaining|used)|(?:剩|用了|还有|用掉).*(?:小时|卡时|gpu时)|(?:小时|卡时).*(?:剩|用了|还有)|my\s+usage|usage\s+this\s+month"
+        r"(?:how\s+(?:many|much)|what).*(?:hours?|gpu|budget|compute|time).*(?:left|remain|used|spent|have|use)|(?:hours?|budget|compute)\s+(?:left|remaining|used)|(?:remaining|left-?over)\s+(?:gpu|compute|budget|hours?)|(?:剩|用了|还有|用掉).*(?:小时|卡时|gpu时)|(?:小时|卡时).*(?:剩|用了|还有)|my\s+usage|usage\s+this\s+month"
     ):
         return _call("show_quota")
     return None
@@ -272,7 +276,7 @@ def _queue(asked: Asked) -> ToolCall | None:
     ):
         return _call("show_queue")
     if asked.has(r"\bqueue\b|队列|排队") and asked.has(
-        r"what|how|show|who|long|look|list|see|running|情况|多少|几个|谁|哪些|看"
+        r"what|how|show|who|long|look|list|see|running|情况|多少|几个|谁|哪些|看|什么|啥|有"
     ):
         return _call("show_queue")
     if asked.has(

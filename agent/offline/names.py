@@ -14,7 +14,7 @@ _NAME = (
     r"(?:\d+[A-Za-z][A-Za-z0-9]*-[A-Za-z][A-Za-z0-9]*|[A-Za-z][A-Za-z0-9]*(?:[-_.+][A-Za-z0-9]+(?:\.\d+)*)*(?:/\d+)?)"
 )
 _ZH_DATASET = re.compile(
-    rf"在\s*(?P<names>{_NAME}(?:\s+{_NAME})?(?:\s*(?:、|,|和|与|及|以及)\s*{_NAME})*)\s*(?:数据集|这个数据集|数据)?\s*(?:上|中|里|数据集)"
+    rf"在(?:[\u4e00-\u9fff]{{0,8}}(?:数据集|数据))?\s*(?P<names>{_NAME}(?:\s+{_NAME})?(?:\s*(?:、|,|和|与|及|以及)\s*{_NAME})*)\s*(?:数据集|这个数据集|数据)?\s*(?:上|中|里|数据集)"
 )
 _EN_DATASET = re.compile(
     r"(?<![a-z])(?:on|over|using\s+the|in|dataset\s*[:=]?|datasets\s*[:=]?|data\s*[:=])\s+(?:the\s+|both\s+|all\s+of\s+)?$",
@@ -89,18 +89,28 @@ def _names(page: Page, vocabulary: Vocabulary) -> Iterator[Name]:
             taken.append((match.start(), match.end(), False))
     taken.sort()
     kept = [(start, end) for start, end, sure in taken if sure or _looks_like_name(page, start, end)]
-    for start, end in _merged(page, kept, known):
+    for start, end in _merged(page, kept, known, vocabulary):
         start, end = _with_adjective(text, start, end)
-        yield Name(page.original(start, end).strip(), start, end)
+        yield Name(re.sub(r"^the\s+", "", page.original(start, end).strip(), flags=re.IGNORECASE), start, end)
 
 
-def _merged(page: Page, spans: Sequence[tuple[int, int]], known: re.Pattern[str]) -> list[tuple[int, int]]:
+def _merged(
+    page: Page, spans: Sequence[tuple[int, int]], known: re.Pattern[str], vocabulary: Vocabulary
+) -> list[tuple[int, int]]:
     """Neighbouring capitalised words are one name (`Vision Transformer`), unless both are known names by themselves."""
     merged: list[tuple[int, int]] = []
     for start, end in spans:
         if merged:
             before, stop = merged[-1]
             first, second = page.left[before:stop], page.left[start:end]
+            models = _keys((*vocabulary.models, *known_models()))
+            kinds = {
+                _kind_of(_key(name), models, _keys((*vocabulary.datasets, *known_datasets())))
+                for name in (first, second)
+            }
+            if kinds == {"model"} and page.left[stop:start] == " ":
+                merged[-1] = (before, end)
+                continue
             capital = first[:1].isupper() and second[:1].isupper() and page.left[stop:start] == " "
             both = known.fullmatch(first.lower()) is not None and known.fullmatch(second.lower()) is not None
             if capital and not both and not re.search(r"\d", first):

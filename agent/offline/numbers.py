@@ -20,8 +20,8 @@ _COUNTED = (
 )
 ATOM = rf"(?:{LITERAL})(?:px|ms)?(?![A-Za-z0-9_]|\.\d|-[A-Za-z]){_COUNTED}"
 SEPARATOR = (
-    r"\s*(?:,\s*(?:and|or|&|和|与)\s+|,|、|;(?=\s*[-+.\d])|/|\||\bvs\.?(?![a-z])|\bversus\b|\band\b|\bor\b|\bn\b"
-    r"|&|和|与|或|以及|及|跟)\s*"
+    r"(?:\s*(?:,\s*(?:and|or|&|和|与)\s+|,|、|;(?=\s*[-+.\d])|/|\||\bvs\.?(?![a-z])|\bversus\b|\band\b|\bor\b|\bn\b"
+    r"|&|和|与|或|以及|及|跟)\s*|\s+(?=[-+.\d]))"
 )
 LIST = rf"[\[({{]?\s*{ATOM}(?:{SEPARATOR}{ATOM})*\s*[\])}}]?"
 _TO = r"(?:down\s+to|up\s+to|through|thru|until|to|->|→|\.\.+|~|–|—|到|至|-)"

@@ -65,6 +65,22 @@ _ON_OFF = (
         r"(?P<what>[a-z][a-z0-9 -]{1,30}|(?<![\u4e00-\u9fff])[\u4e00-\u9fff]{2,8}?)\s*(?:的)?(?:开和关|开关|开启和关闭|打开和关闭|开与关|开/关|on和off)"
     ),
 )
+_PAIRED = (
+    re.compile(
+        r"(?:去掉|去除|不用|不使用|关闭|不加|没有)\s*(?P<what>[a-z][a-z0-9 -]{1,30}?|[\u4e00-\u9fff]{2,8}?)\s*(?:、|和|与|,|vs|对比)\s*(?:保留|使用|用|开启|加上|加|有)\s*(?:(?P=what)|它)?"
+    ),
+    re.compile(
+        r"(?:保留|使用|开启|加上|加|有)\s*(?P<what>[a-z][a-z0-9 -]{1,30}?|[\u4e00-\u9fff]{2,8}?)\s*(?:、|和|与|,|vs|对比)\s*(?:去掉|去除|不用|不使用|关闭|不加|没有|无)\s*(?:(?P=what)|它)"
+    ),
+    re.compile(
+        r"\b(?:no|without|w/o)\s+(?P<what>[a-z][a-z0-9 -]{1,30}?)\s*(?:,|vs\.?|versus|and|or|/)\s*(?:with\s+|w/\s*)?(?P=what)(?![a-z0-9])"
+    ),
+    re.compile(
+        r"\b(?:with\s+|w/\s*)?(?P<what>[a-z][a-z0-9 -]{1,30}?)\s*(?:,|vs\.?|versus|and|or|/)\s*(?:no|without|w/o)\s+(?:it(?![a-z])|(?P=what)(?![a-z0-9]))"
+    ),
+    re.compile(r"(?P<what>[a-z][a-z0-9 -]{1,30}?)\s+enabled\s*(?:,|vs\.?|versus|and|or|/)\s*disabled"),
+)
+"""The same setting named twice, once with and once without it."""
 _BARE: Sequence[tuple[str, tuple[str, ...]]] = (
     ("optimizer", OPTIMIZERS),
     ("precision", PRECISIONS),
@@ -78,6 +94,10 @@ _UNKNOWN_STOP = re.compile(
     r"|dataset|datasets|cells|gpu|gpus|seed|seeds|line|lines|than|drops?|falls?|below|above|exceeds?|reaches|max|min|maximum)"
 )
 
+_AGAINST = re.compile(
+    rf"\s*(?:[a-z]+\s+){{0,3}}(?:vs\.?|versus|compared\s+(?:to|with)|against|rather\s+than|instead\s+of|还是|或者)\s*{ATOM}"
+)
+"""A last level after a few words: `dropout of 0.1 help compared to 0`."""
 _SHY = ("loss", "activation", "scheduler", "pooling", "normalization")
 """Words of everyday use: they are settings only where a list or a known level follows."""
 
@@ -158,6 +178,9 @@ def _levels_right(page: Page, found: Found, span: tuple[int, int], word: Setting
     end = _without_last_counted(text, listed)
     if end is None:
         return False
+    against = _AGAINST.match(text, end)
+    if against is not None:
+        end = against.end()
     found.add(word.name, atoms(text[after:end]))
     page.cross_off(span[0], end)
     return True
@@ -275,7 +298,7 @@ def _counted_guard() -> str:
 
 
 def _read_switches(page: Page, found: Found) -> None:
-    for pattern in _ON_OFF:
+    for pattern in (*_PAIRED, *_ON_OFF):
         while (match := pattern.search(page.lower)) is not None:
             start, end = match.span("what")
             name, start = _switch_name(page.original(start, end), start)
