@@ -19,7 +19,7 @@ _SHARED = re.compile(
 )
 _COLOCATED = re.compile(
     r"(?i)\bshar(?:e|es|ed|ing) (?:one|the same|a single|a|the|gpu)\b[^\n]{0,40}(?:gpu|card|device)|two (?:\w+ )?(?:processes|trainings|jobs|runs)"
-    r"|--workers 2 --gpu 0|\b(?:on )?(?:the )?same (?:gpu|card|device)\b|\bshared with\b|\bsidecar\b|co-?locat(?:ed|e)|gpu_memory_utilization"
+    r"|--workers 2 --gpu 0|\b(?:on )?(?:the )?same (?:gpu|card|device)\b|\bshared with\b|\bsidecar\b|co-?locat(?:ed|e)|gpu_memory_utilization ?= ?0?\.\d"
     r"|mem_fraction|per_process_gpu_memory_fraction"
 )
 _TAKEN_BEFORE = re.compile(
@@ -186,6 +186,8 @@ def _own_neighbour(case: Case) -> bool:
 def _told_of_others(case: Case, numbers: Allocation, root: Finding) -> bool:
     """Whether something outside the message says that others hold the card, and the request was small."""
     small = numbers.tried is None or numbers.total is None or numbers.tried < 0.5 * numbers.total
+    if root.signature.id == "vllm-kv-cache":
+        return False
     card = _CARD.search(case.hints.gpu or "")
     if card is not None and numbers.tried is not None and numbers.tried > float(card[1]) * GIB:
         return False

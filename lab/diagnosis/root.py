@@ -118,11 +118,16 @@ def _explained_by(one: Finding, live: Iterable[Finding], signatures: Signatures)
         brings |= signatures.categories[one.category].causes
     found: list[Finding] = []
     for other in live:
-        if role == "clue" and (other.signature.role in ("system", "clue") or other.weight > one.weight):
+        if role == "clue" and (other.signature.role in ("system", "clue") or _surer(other, one)):
             continue
         if _follows(one, other, brings):
             found.append(other)
     return found
+
+
+def _surer(other: Finding, clue: Finding) -> bool:
+    """Whether a fault says the same as a clue, and better."""
+    return other.category == clue.category and other.weight > clue.weight
 
 
 def _follows(one: Finding, other: Finding, brings: set[str]) -> bool:
