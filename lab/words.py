@@ -27,11 +27,12 @@ def size(count: float | None) -> str:
 
 
 def number(value: object) -> str:
-    """A setting's value as people write it: 0.001, 1e-05, 64, yes."""
+    """A setting's value as people write it: 0.001, 1e-05, 64, on. Levels that differ read differently."""
     if isinstance(value, bool):
         return "on" if value else "off"
     if isinstance(value, float):
-        return f"{value:g}"
+        short = f"{value:g}"
+        return short if float(short) == value else f"{value:.10g}"
     return str(value)
 
 
@@ -48,5 +49,9 @@ def listing(items: list[str]) -> str:
 
 
 def plural(count: int, noun: str) -> str:
-    """`1 run`, `3 runs`."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+    """`1 run`, `3 runs`, `2 retries`."""
+    if count == 1:
+        return f"{count} {noun}"
+    if noun.endswith("y") and noun[-2:-1] not in "aeiou":
+        return f"{count} {noun[:-1]}ies"
+    return f"{count} {noun}es" if noun.endswith(("s", "x", "ch", "sh")) else f"{count} {noun}s"

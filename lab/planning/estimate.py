@@ -44,8 +44,9 @@ class Estimate:
 
 def estimate(recipe: Recipe, cells: Sequence[Mapping[str, Any]], past: Sequence[PastRun], needs: Needs) -> Estimate:
     """Sum of the cells' expected lengths, with a low and a high end, in GPU-hours and CPU-hours."""
-    gpus = (needs.gpus if needs.gpus is not None else recipe.resources.gpus) * (needs.nodes or recipe.resources.nodes)
-    cpus = needs.cpus or recipe.resources.cpus
+    nodes = needs.nodes or recipe.resources.nodes
+    gpus = (needs.gpus if needs.gpus is not None else recipe.resources.gpus) * nodes
+    cpus = (needs.cpus or recipe.resources.cpus) * nodes
     spans = [_span(recipe, cell, past) for cell in cells]
     known = [span for span in spans if span is not None]
     if len(known) < len(spans) or not spans:

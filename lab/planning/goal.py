@@ -11,37 +11,40 @@ Strategy = Literal["grid", "bayesian", "adaptive", "random"]
 
 
 class Value(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
 
 
 class Limits(Value):
     """What the person will not go beyond. Hours are GPU-hours in total, or hours on the clock where so named."""
 
-    gpu_hours: float | None = None
-    deadline_hours: float | None = None
-    max_runs: int | None = None
-    hours_per_run: float | None = None
+    gpu_hours: float | None = Field(default=None, ge=0)
+    deadline_hours: float | None = Field(default=None, gt=0)
+    max_runs: int | None = Field(default=None, ge=1)
+    hours_per_run: float | None = Field(default=None, gt=0)
     target: float | None = None
 
 
 class Needs(Value):
     """What each run should run on, where the person said so."""
 
-    gpus: int | None = None
+    gpus: int | None = Field(default=None, ge=0)
     gpu_type: str | None = None
-    nodes: int | None = None
-    cpus: int | None = None
+    nodes: int | None = Field(default=None, ge=1)
+    cpus: int | None = Field(default=None, ge=1)
     memory: Size = None
 
 
 class Goal(Value):
-    """The arguments of `plan_experiment`: what a person asked for, names as they wrote them."""
+    """The arguments of `plan_experiment`: what a person asked for, names as they wrote them.
+
+    An end of a range that they did not name is `None`; the recipe's own bound then stands in.
+    """
 
     goal: str = ""
     recipe: str | None = None
     factors: Mapping[str, tuple[Setting, ...]] = Field(default_factory=dict)
-    ranges: Mapping[str, tuple[float, float]] = Field(default_factory=dict)
-    n_runs: int | None = None
+    ranges: Mapping[str, tuple[float | None, float | None]] = Field(default_factory=dict)
+    n_runs: int | None = Field(default=None, ge=1)
     strategy: Strategy | None = None
     metrics: tuple[str, ...] = ()
     resources: Needs = Needs()
@@ -54,7 +57,7 @@ class Design(Value):
     factors: Mapping[str, tuple[Setting, ...]]
     ranges: Mapping[str, tuple[float, float]] = Field(default_factory=dict)
     strategy: Strategy = "grid"
-    trials: int | None = None
+    trials: int | None = Field(default=None, ge=1)
     metrics: tuple[str, ...] = ()
     resources: Needs = Needs()
     limits: Limits = Limits()
