@@ -14,6 +14,7 @@ from lab.recipe.model import Recipe
 
 Json = Mapping[str, Any]
 _HOUR = 3600
+_LONGEST_NAME = 60
 _SPEC = TypeAdapter(JobSpec)
 _HANDLE = TypeAdapter(JobHandle)
 _UNSAFE_NAME = re.compile(r"[^A-Za-z0-9_.-]+")
@@ -28,7 +29,7 @@ def request(recipe: Recipe, design: Design) -> Resources:
         gpu_type=needs.gpu_type or rule.gpu_type,
         cpus=needs.cpus or rule.cpus,
         memory_bytes=needs.memory or rule.memory,
-        time_limit_s=round(hours * _HOUR) if hours is not None else None,
+        time_limit_s=max(1, round(hours * _HOUR)) if hours is not None else None,
         nodes=needs.nodes or rule.nodes,
     )
 
@@ -49,15 +50,15 @@ def job_spec(
     """The complete job of one attempt. `resume` is the path of a checkpoint on the job's machine."""
     checkpoints = recipe.checkpoints
     own_names = (Path(checkpoints.dir).parts[0],) if checkpoints is not None else ()
-    signal = checkpoints.signal if checkpoints is not None and checkpoints.signal else "USR1"
+    signal = checkpoints.signal if checkpoints is not None else None
     return JobSpec(
-        name=_UNSAFE_NAME.sub("-", name)[:60],
+        name=_UNSAFE_NAME.sub("-", name)[:_LONGEST_NAME],
         argv=render_argv(recipe, effective_settings(settings, remedies), resume),
         resources=effective_resources(resources, remedies),
         env={**recipe.env, **remedies.get("env", {})},
         code_dir=code_dir(recipe),
         own_names=own_names,
-        checkpoint_signal=signal.removeprefix("SIG"),
+        checkpoint_signal=signal or "USR1",
         avoid_hosts=tuple(remedies.get("avoid_hosts", ())),
     )
 

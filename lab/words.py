@@ -15,6 +15,13 @@ def duration(seconds: float | None) -> str:
     return f"{seconds / 86_400:.1f} d"
 
 
+def hours_words(hours: float | None) -> str:
+    """`0.25`, `7.5`, `120`, `1,200`; unknown hours are `?`."""
+    if hours is None:
+        return "?"
+    return f"{hours:,.0f}" if hours >= 10 else f"{hours:.2g}"
+
+
 def size(count: float | None) -> str:
     """`512 MiB`, `1.5 GiB`; an unknown size is `?`."""
     if count is None:

@@ -8,11 +8,12 @@ from typing import Any
 
 from lab.planning.goal import Needs
 from lab.recipe.model import Recipe
-from lab.words import duration, plural
+from lab.words import duration, hours_words, plural
 
 _HOUR = 3600.0
 _UNPROVEN = 2.0
 """With no past runs the true length is taken to lie within this factor of the recipe's word, either way."""
+_LIKENESS = ("model", "dataset", "batch_size")
 _LENGTHS = ("epochs", "steps", "max_steps", "iterations")
 
 
@@ -47,7 +48,7 @@ def estimate(recipe: Recipe, cells: Sequence[Mapping[str, Any]], past: Sequence[
     nodes = needs.nodes or recipe.resources.nodes
     gpus = (needs.gpus if needs.gpus is not None else recipe.resources.gpus) * nodes
     cpus = (needs.cpus or recipe.resources.cpus) * nodes
-    spans = [_span(recipe, cell, past) for cell in cells]
+    spans = _spans(recipe, cells, past)
     known = [span for span in spans if span is not None]
     if len(known) < len(spans) or not spans:
         return Estimate(
@@ -77,9 +78,24 @@ def estimate_words(found: Estimate, parallel: int | None = None) -> str:
     if parallel:
         clock = f", done in about {duration(found.run_seconds * found.runs / min(parallel, found.runs))}"
     if found.gpus:
-        hours = f"{found.gpu_hours:.2g} GPU-hours ({found.gpu_hours_low:.2g} to {found.gpu_hours_high:.2g})"
+        low, high = hours_words(found.gpu_hours_low), hours_words(found.gpu_hours_high)
+        hours = f"{hours_words(found.gpu_hours)} GPU-hours ({low} to {high})"
         return f"{head} x {plural(found.gpus, 'GPU')}, about {hours}{clock}"
     return f"{head} of about {duration(found.run_seconds)} each, no GPU{clock}"
+
+
+def _spans(
+    recipe: Recipe, cells: Sequence[Mapping[str, Any]], past: Sequence[PastRun]
+) -> list[tuple[float, float, float] | None]:
+    """One span a cell; cells that differ in nothing that tells on the length share the work."""
+    known: dict[tuple[object, ...], tuple[float, float, float] | None] = {}
+    found: list[tuple[float, float, float] | None] = []
+    for cell in cells:
+        key = tuple(cell.get(name) for name in (*_LIKENESS, *_LENGTHS))
+        if key not in known:
+            known[key] = _span(recipe, cell, past)
+        found.append(known[key])
+    return found
 
 
 def _span(recipe: Recipe, cell: Mapping[str, Any], past: Sequence[PastRun]) -> tuple[float, float, float] | None:
@@ -99,7 +115,7 @@ def _span(recipe: Recipe, cell: Mapping[str, Any], past: Sequence[PastRun]) -> t
 
 def _like(cell: Mapping[str, Any], past: Sequence[PastRun]) -> list[PastRun]:
     """The past runs most like the cell: the same model and batch, else the same model, else all."""
-    for names in (("model", "dataset", "batch_size"), ("model", "dataset"), ("model",), ()):
+    for names in (_LIKENESS, _LIKENESS[:2], _LIKENESS[:1], ()):
         like = [run for run in past if all(run.settings.get(n) == cell.get(n) for n in names)]
         if like:
             return like
