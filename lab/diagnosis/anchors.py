@@ -38,7 +38,7 @@ def _of_item(name: str, argument: Any) -> frozenset[str]:
         return _of_sequence(argument)
     if name == "BRANCH":
         sets = [_of_sequence(branch) for branch in argument[1]]
-        return frozenset().union(*sets) if all(sets) else frozenset()
+        return frozenset[str]().union(*sets) if all(sets) else frozenset()
     if name in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT") and argument[0] >= 1:
         return _of_sequence(argument[2])
     return frozenset()

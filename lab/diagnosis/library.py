@@ -123,7 +123,7 @@ def example_problems(signature: Signature, where: str) -> list[str]:
 
 def _parse(name: str, text: str, words: Mapping[str, str]) -> list[Signature]:
     data = _yaml(name, text)
-    entries = data.get("signatures") if isinstance(data, dict) else None
+    entries = cast("dict[str, Any]", data).get("signatures") if isinstance(data, dict) else None
     if not isinstance(entries, list):
         raise BadSignature(
             f"{name}: there is no list of `signatures`.", next_step="See the shipped files for the form."
@@ -166,7 +166,7 @@ def _signature(entry: _Entry) -> Signature:
         weight=int(entry.data.get("weight", 70)),
         unless=tuple(entry.pattern(text) for text in entry.texts("unless")),
         conditions=_conditions(entry, entry.data.get("only")),
-        variants=tuple(_variant(entry, cast("Any", one)) for one in entry.data.get("variants", ())),
+        variants=tuple(_variant(entry, one) for one in entry.data.get("variants", ())),
         verdict=entry.verdict(),
         explains=frozenset(entry.texts("explains")),
         examples=entry.texts("examples"),

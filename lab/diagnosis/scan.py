@@ -4,7 +4,7 @@ Hyperscan does it at memory speed; without it every literal is searched for by i
 """
 
 import importlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 
@@ -41,7 +41,10 @@ class HyperScanner:
 
     def present(self, block: bytes) -> set[int]:
         found: set[int] = set()
-        on_match: Callable[..., None] = lambda number, *_: found.add(number)  # noqa: E731
+
+        def on_match(number: int, *_rest: object) -> None:
+            found.add(number)
+
         self._database.scan(block, match_event_handler=on_match)
         return found
 
