@@ -35,7 +35,7 @@ _ROWS = re.compile(r"\|\s+(?P<gpu>\d+)\s+\S+\s+\S+\s+(?P<pid>\d+)\s+[CG+]+\s+(?P
 _POOL = re.compile(
     r"(?i)alloc(?:ated)?\w*[ =:]*(?P<allocated>\d+(?:\.\d+)? ?[GM]i?B?)\b.{0,30}?reserved?[ =:]*(?P<reserved>\d+(?:\.\d+)? ?[GM]i?B?)"
 )
-_PREALLOC = re.compile(r"(?i)jax|xla|pjrt")
+_PREALLOC = re.compile(r"(?i)\bjax\b|jaxlib|XlaRuntimeError")
 
 
 def judge_memory(case: Case, root: Finding, ruling: Ruling) -> Ruling:
@@ -166,12 +166,19 @@ def _own_ranks(case: Case, numbers: Allocation) -> bool:
                 named.setdefault(found[1], set()).add(line.stream)
     if any(len(ranks) > 1 for ranks in named.values()):
         return True
-    if re.search(
-        r"(?i)local_rank|set_device|all (?:ranks|processes) (?:are )?on|device[ =:]+cuda:0.{0,20}rank [1-9]", case.text
-    ) and (len(numbers.others) >= 2):
+    if re.search(r"(?i)of this job|own ranks|same job", case.hints.gpu or "") or _pids_of_job(case, numbers):
         return True
     sizes = [size for _, size in numbers.others]
     return len(sizes) >= 2 and max(sizes) < 1.6 * (min(sizes) + 1) and (numbers.own or 0) > 0.3 * max(sizes)
+
+
+def _pids_of_job(case: Case, numbers: Allocation) -> bool:
+    """Whether the launcher names one of the other processes as its own."""
+    pids = "|".join(str(pid) for pid, _ in numbers.others)
+    launched = re.compile(
+        rf"(?i)(?:local_rank|closing signal|subprocess)[^\n]*\b(?:{pids})\b|\b(?:{pids})\b[^\n]*(?:closing signal|local_rank)"
+    )
+    return bool(pids) and launched.search(case.text) is not None
 
 
 def _own_neighbour(case: Case) -> bool:

@@ -21,7 +21,7 @@ _NAME = (
         r"^((?:worker|node|trainer|launcher|ps|chief|master|gpu|host|task|pod|cn|dgx)[\w.]*(?:-[\w.]+)*-?\d+):[ ]"
     ),
     re.compile(
-        r"^((?!python|pip|step|epoch|layer|loss|block|stage|fold|top|acc|cuda)[a-z][a-z0-9]*(?:-[a-z0-9]+)*-?\d+(?:\.[a-z][\w.]*)?): "
+        r"^((?!python|pip|step|epoch|layer|loss|block|stage|fold|top|acc|cuda)[a-z][a-z0-9]*(?:-[a-z0-9]+)*-?\d+(?:\.[a-z][\w.]*)?):(?:[ ]|$)"
     ),  # pdsh, DeepSpeed multinode
     re.compile(r"^([a-z][\w-]*?[-_]?\d+)\s+\| "),  # docker compose, foreman
 )

@@ -20,6 +20,9 @@ _WORDS = re.compile(
     r"(?i)error|exception|traceback|fail|assert|warn|resum|load|train_runtime|sav(?:ed|ing)|checkpoint|from step|at step|timeout"
 )
 
+_ANEW = 3
+"""Steps that start again from a low number (a new epoch, a validation) count when there are several."""
+
 
 @dataclass(frozen=True)
 class Mark:
@@ -40,17 +43,17 @@ class Progress:
     def goes_on_after(self, index: int, stream: str) -> bool:
         """Whether the same writer (or, unknown, anyone) made progress twice after a line."""
         best: float = -1.0
-        later: set[float] = set()
+        later: list[float] = []
         for mark in self.marks:
-            if stream and mark.stream != stream:
-                continue
-            if mark.step is None:
+            if mark.step is None or (stream and mark.stream != stream):
                 continue
             if mark.index <= index:
                 best = mark.step
-            elif mark.step != best:
-                later.add(mark.step)
-        return len(later) >= 2 or (len(later) == 1 and bool(stream or best >= 0))
+            elif mark.step not in (best, *later):
+                later.append(mark.step)
+        advanced = [step for step in later if step > best]
+        known = bool(stream) or best >= 0
+        return len(advanced) >= (1 if known else 2) or len(later) >= _ANEW
 
     @property
     def losses(self) -> list[Mark]:

@@ -10,10 +10,15 @@ from lab.diagnosis.root import Findings
 from lab.diagnosis.ruling import Ruling
 from lab.diagnosis.signature import Verdict
 
+_KILLED = (137, -9, 9)
 _EXPLODED = 1e3
 _JUMP = 2.5
 _GO_BACK = ("lower-learning-rate", "clip-gradients", "resume-from-last-good-checkpoint", "inspect-data")
 _ENDING = 12
+_AFTERMATH = re.compile(
+    r"^(?:\[?rank\d+\]?:?\s*)?(?:srun:|wandb:|slurmstepd:|={6,}|-{6,}|\S+ FAILED$|.*ProcessGroupNCCL|.*multiprocessing/api|.*Aborted \(core)"
+    r"|ChildFailedError"
+)
 _COMPLAINT = re.compile(r"(?i)\b(?:error|fatal|failed|failure|cannot|could not|unable to|panic|abort(?:ed|ing)?)\b")
 _RISING = re.compile(
     r"(?i)(?:host|cpu|ram|rss|memory|mem)\b[^\n;]{0,40}(?:ris|grow|climb|increas|9\d ?%|100 ?%|limit|full)|rising|swap"
@@ -129,6 +134,8 @@ def by_state(case: Case, ruling: Ruling) -> Ruling:
 
 def _by_exit(case: Case, found: Findings, force: bool) -> Ruling | None:
     code, signal, gpu = case.hints.exit_code, (case.hints.signal or "").upper(), case.hints.gpu or ""
+    if code in _KILLED and any(one.signature.id == "host-memory-rising" for one in found.open):
+        return _killed(case, found)
     if found.symptoms and not force:
         return None
     if code in (130, -2) or signal in ("SIGINT", "INT"):
@@ -140,7 +147,7 @@ def _by_exit(case: Case, found: Findings, force: bool) -> Ruling | None:
     if _IDLE.search(gpu) and code in (None, 137, 143, -9, -15, 124):
         text = "The job stopped making progress: nothing in the log, and the GPU idle."
         return Ruling("hang", _last_words(case), Verdict(), text, 0.65)
-    if code in (137, -9, 9) or signal in ("SIGKILL", "KILL"):
+    if code in _KILLED or signal in ("SIGKILL", "KILL"):
         return _killed(case, found)
     return _unknown_end(case)
 
@@ -178,4 +185,6 @@ def _last_complaint(case: Case) -> int | None:
 
 
 def _last_words(case: Case) -> int | None:
-    return next((i for i in range(case.last, -1, -1) if case.lines[i].body.strip()), None)
+    launcher = {i for i, owner in case.owners.items() if owner.name == "ChildFailedError"}
+    spoken = [i for i in range(case.last, -1, -1) if case.lines[i].body.strip() and i not in launcher]
+    return next((i for i in spoken if not _AFTERMATH.search(case.lines[i].text)), spoken[0] if spoken else None)
