@@ -11,7 +11,7 @@ from lab.recipe.values import Setting
 
 _PLAIN_WORD = re.compile(r"[A-Za-z_/][A-Za-z0-9_\-./]*")
 _TYPED_WORDS = frozenset({"true", "false", "null", "nan", "inf"})
-_SLASHES = re.compile(r"(\\*)('|$)")
+_SLASHES = re.compile(r"(\\*)('|\Z)")
 
 
 def render_argv(recipe: Recipe, settings: Mapping[str, Any], resume: str | None = None) -> tuple[str, ...]:

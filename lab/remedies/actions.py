@@ -9,10 +9,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lab.recipe.model import Recipe
-from lab.remedies.change import Change
-from lab.remedies.knobs import Knobs
+from lab.remedies.change import REQUEUE, Change
+from lab.remedies.knobs import Knobs, largest_divisor
 from lab.words import number, size
 
+HALVE = "halve-micro-batch-double-accumulation"
+CHECKPOINT = "enable-gradient-checkpointing"
 _HEADROOM = 0.5
 """A single allocation is aimed at no more than this share of the limit: the step holds several such arrays."""
 
@@ -43,19 +45,22 @@ Action = Callable[[Situation], Change | None]
 
 
 def smaller_micro_batch(now: Situation) -> Change | None:
-    """Halve the micro-batch (as often as the failed allocation asks for) and make up for it by accumulation."""
+    """Halve the micro-batch (as often as the failed allocation asks for) and make up for it by accumulation.
+
+    The new size is the largest that divides the effective batch and is at most half of the old one.
+    """
     batch = now.knobs.batch(now.settings) if now.knobs else None
     if now.knobs is None or batch is None or batch.micro < 2:
         return None
-    micro = batch.micro // 2
-    while _too_big(now, micro / batch.micro) and micro > 1 and batch.effective % (micro // 2) == 0:
-        micro //= 2
+    micro = largest_divisor(batch.effective, batch.micro // 2)
+    while _too_big(now, micro / batch.micro) and micro > 1:
+        micro = largest_divisor(batch.effective, micro // 2)
     settings = now.knobs.with_micro_batch(now.settings, micro)
-    if settings is None or now.varied & (settings.keys() - {"batch_size"}):
+    if settings is None or not _may_set(now, settings):
         return None
     words = f"micro-batch {batch.micro} → {micro} with {batch.effective // micro} accumulation steps"
     return Change(
-        "halve-micro-batch-double-accumulation",
+        HALVE,
         f"{words} (effective batch stays {batch.effective})",
         settings=settings,
         effect=_predicted(now, micro / batch.micro),
@@ -65,10 +70,10 @@ def smaller_micro_batch(now: Situation) -> Change | None:
 def gradient_checkpointing(now: Situation) -> Change | None:
     """Recompute activations in the backward pass: less memory, about a third more time."""
     settings = now.knobs.switch(now.settings, "gradient_checkpointing") if now.knobs else None
-    if not settings or "gradient_checkpointing" in now.varied:
+    if not settings or not _may_set(now, settings):
         return None
     return Change(
-        "enable-gradient-checkpointing",
+        CHECKPOINT,
         "gradient checkpointing on",
         settings=settings,
         effect="activations are recomputed: less memory, about a third more time a step",
@@ -90,19 +95,18 @@ def lower_learning_rate(now: Situation) -> Change | None:
     """A tenth of the learning rate, unless the learning rate is what the plan compares."""
     name = now.knobs.name_of("lr") if now.knobs else None
     value = now.settings.get(name) if name else None
-    if name is None or name in now.varied or not isinstance(value, int | float):
+    if name is None or isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
         return None
     lower = float(f"{value / 10:.4g}")
-    rule = now.recipe.settings.get(name)
-    if rule is not None and rule.low is not None and lower < rule.low:
+    if not _may_set(now, {name: lower}):
         return None
     return Change("lower-learning-rate", f"{name} {number(value)} → {number(lower)}", settings={name: lower})
 
 
 def clip_gradients(now: Situation) -> Change | None:
     """Clip the gradient norm at 1, where the script can and does not yet."""
-    name = next((n for n in ("clip_grad_norm", "max_grad_norm") if now.knobs and now.knobs.name_of(n)), None)
-    if name is None or name in now.varied or now.settings.get(name):
+    name = now.knobs.name_of("clip_grad_norm") if now.knobs else None
+    if name is None or now.settings.get(name) or not _may_set(now, {name: 1.0}):
         return None
     return Change("clip-gradients", f"{name} = 1", settings={name: 1.0})
 
@@ -125,7 +129,7 @@ def other_node(now: Situation) -> Change | None:
 
 def requeue(now: Situation) -> Change:
     """Once more as it was, from the last checkpoint where there is one."""
-    return Change("requeue", "once more as it was", resume=now.has_checkpoint)
+    return Change(REQUEUE, "once more as it was", resume=now.has_checkpoint)
 
 
 def resume_from_last_good(now: Situation) -> Change | None:
@@ -143,21 +147,34 @@ def _variable(action: str, name: str, value: str) -> Action:
     return set_variable
 
 
+def _allocator(action: str, option: str) -> Action:
+    """One more option of PyTorch's allocator beside those that are set, e.g. `a:1,b:2`.
+
+    https://docs.pytorch.org/docs/stable/notes/cuda.html#optimizing-memory-usage-with-pytorch-cuda-alloc-conf
+    """
+
+    def set_option(now: Situation) -> Change | None:
+        key = option.split(":")[0]
+        old = [part for part in now.env.get("PYTORCH_CUDA_ALLOC_CONF", "").split(",") if part.strip()]
+        kept = [part for part in old if part.split(":")[0].strip() != key]
+        return _variable(action, "PYTORCH_CUDA_ALLOC_CONF", ",".join([*kept, option]))(now)
+
+    return set_option
+
+
 ACTIONS: Mapping[str, Action] = {
-    "halve-micro-batch-double-accumulation": smaller_micro_batch,
-    "enable-gradient-checkpointing": gradient_checkpointing,
+    HALVE: smaller_micro_batch,
+    CHECKPOINT: gradient_checkpointing,
     "increase-host-memory": more_memory,
     "lower-learning-rate": lower_learning_rate,
     "clip-gradients": clip_gradients,
     "increase-walltime": longer_walltime,
     "exclude-node": other_node,
     "pick-free-gpu": other_node,
-    "requeue": requeue,
+    REQUEUE: requeue,
     "resume-from-last-good-checkpoint": resume_from_last_good,
-    "set-expandable-segments": _variable(
-        "set-expandable-segments", "PYTORCH_CUDA_ALLOC_CONF", "expandable_segments:True"
-    ),
-    "set-max-split-size": _variable("set-max-split-size", "PYTORCH_CUDA_ALLOC_CONF", "max_split_size_mb:128"),
+    "set-expandable-segments": _allocator("set-expandable-segments", "expandable_segments:True"),
+    "set-max-split-size": _allocator("set-max-split-size", "max_split_size_mb:128"),
     "disable-preallocation": _variable("disable-preallocation", "XLA_PYTHON_CLIENT_PREALLOCATE", "false"),
     "disable-nccl-p2p": _variable("disable-nccl-p2p", "NCCL_P2P_DISABLE", "1"),
     "set-tokenizers-parallelism-false": _variable(
@@ -165,6 +182,11 @@ ACTIONS: Mapping[str, Action] = {
     ),
     "set-offline-mode": _variable("set-offline-mode", "HF_HUB_OFFLINE", "1"),
 }
+
+
+def _may_set(now: Situation, settings: Mapping[str, Any]) -> bool:
+    """Whether the change touches nothing that the plan compares and stays within the recipe's rules."""
+    return not now.varied & settings.keys() and now.knobs is not None and now.knobs.allows(settings)
 
 
 def _too_big(now: Situation, share: float) -> bool:

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from lab.words import number
+from lab.words import duration, number, size
 
 Json = Mapping[str, Any]
+REQUEUE = "requeue"
 
 
 @dataclass(frozen=True)
@@ -30,8 +31,14 @@ class Change:
     effect: str = ""
 
     @property
+    def alters(self) -> bool:
+        """Whether anything about the job differs, beside where it goes on from."""
+        return bool(self.settings or self.env or self.resources or self.avoid_hosts)
+
+    @property
     def is_retry_as_is(self) -> bool:
-        return not (self.settings or self.env or self.resources or self.avoid_hosts or self.resume)
+        """The same job once more, from its last checkpoint where there is one. It may be repeated; a change may not."""
+        return self.action == REQUEUE and not self.alters
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -52,14 +59,17 @@ def change_from(data: Json) -> Change:
 
 
 def change_digest(change: Change) -> str:
-    """The same for changes that do the same, so that none is tried twice on a run."""
-    data = {k: v for k, v in change.to_json().items() if k not in ("words", "effect")}
+    """The same for changes that do the same, whatever they are called, so that none is tried twice on a run."""
+    data = {name: getattr(change, name) for name in ("settings", "env", "resources", "avoid_hosts")}
+    if not change.alters:
+        data = {"resume": change.resume}
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
 
 
 def overlay(remedies: Json, change: Change) -> dict[str, Any]:
     """A run's remedies with one more change on top. Later settings win; hosts and words add up."""
     return {
+        **remedies,
         "settings": {**remedies.get("settings", {}), **change.settings},
         "env": {**remedies.get("env", {}), **change.env},
         "resources": {**remedies.get("resources", {}), **change.resources},
@@ -70,7 +80,7 @@ def overlay(remedies: Json, change: Change) -> dict[str, Any]:
 
 
 def diff_lines(before: Json, change: Change, env: Mapping[str, str] | None = None) -> list[str]:
-    """The change as `-`/`+` lines over the settings before it."""
+    """The change as `-`/`+` lines over the settings and variables before it."""
     lines: list[str] = []
     for name, value in change.settings.items():
         if name in before:
@@ -80,8 +90,14 @@ def diff_lines(before: Json, change: Change, env: Mapping[str, str] | None = Non
         if env and name in env:
             lines.append(f"- {name}={env[name]}")
         lines.append(f"+ {name}={value}")
-    lines += [f"+ {name} = {number(value)}" for name, value in change.resources.items()]
+    lines += [_resource_line(name, value) for name, value in change.resources.items()]
     lines += [f"+ avoid {host}" for host in change.avoid_hosts]
     if change.resume:
         lines.append("+ go on from the last checkpoint")
     return lines
+
+
+def _resource_line(name: str, value: Any) -> str:
+    shown = {"memory_bytes": ("memory", size), "time_limit_s": ("time limit", duration)}
+    word, say = shown.get(name, (name, number))
+    return f"+ {word} = {say(value)}"

@@ -4,10 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lab.remedies.actions import ACTIONS, Situation, requeue
+from lab.remedies.actions import ACTIONS, CHECKPOINT, HALVE, Situation, requeue
 from lab.remedies.change import Change, change_digest
 
-_MODEL_MEMORY = ("halve-micro-batch-double-accumulation", "enable-gradient-checkpointing")
+EXCLUDE = "exclude-node"
+_RETRIES = ("as-is", "with-change", "other-node")
+_MODEL_MEMORY = (HALVE, CHECKPOINT)
+_MOSTLY = 0.5
+_HOPELESS_TRIES = 2
 
 
 @dataclass(frozen=True)
@@ -42,34 +46,54 @@ def choose(
     verdict: Verdict, now: Situation, tried: frozenset[str] = frozenset(), proven: Sequence[Proven] = ()
 ) -> Choice:
     """The next change for this run. `tried` are the digests of changes made to it already."""
-    if verdict.retry == "no":
+    if verdict.retry not in _RETRIES or verdict.needs_human:
         return Choice(None, "a person has to act first", _possible(verdict.actions, now, tried))
     offered = _possible(_ranked(verdict, now, proven), now, tried)
     if verdict.retry == "as-is":
-        offered = _as_is(requeue(now), offered)
+        offered = (requeue(now), *(change for change in offered if not change.is_retry_as_is))
+    if verdict.retry == "with-change":
+        offered = tuple(change for change in offered if not change.is_retry_as_is)
+    if verdict.retry == "other-node":
+        offered = _elsewhere(offered, now, tried)
     if not offered:
         return Choice(None, "no change that Labhand can make by itself is left", ())
     return Choice(offered[0], _reason(offered[0], proven), offered[1:])
 
 
-def _as_is(repeat: Change, offered: tuple[Change, ...]) -> tuple[Change, ...]:
-    return (repeat, *(change for change in offered if change.action != "requeue"))
+def _elsewhere(offered: tuple[Change, ...], now: Situation, tried: frozenset[str]) -> tuple[Change, ...]:
+    """What leaves the machine goes first; the same machine once more is no answer, unless nobody knows which it was."""
+    if now.host is None:
+        return offered
+    changes = (*offered, *_possible((EXCLUDE,), now, tried))
+    away = tuple(change for change in changes if change.avoid_hosts)[:1]
+    return (*away, *(change for change in offered if not change.avoid_hosts and not change.is_retry_as_is))
 
 
 def _ranked(verdict: Verdict, now: Situation, proven: Sequence[Proven]) -> list[str]:
+    """The diagnosis's own actions: those that mostly held before first, those that never held last."""
     actions = list(verdict.actions)
     if verdict.category == "host-oom" and now.recipe.resources.gpus == 0:
         # Without a GPU the model itself lives in host memory, so what shrinks a model helps there.
         actions = [*_MODEL_MEMORY, *(a for a in actions if a not in _MODEL_MEMORY)]
-    held = sorted((p for p in proven if p.successes), key=lambda p: (-p.successes / p.tries, -p.successes))
-    hopeless = {p.action for p in proven if p.tries >= 2 and not p.successes}
-    first = [p.action for p in held]
-    return [a for a in dict.fromkeys([*first, *actions]) if a not in hopeless]
+    record = {p.action: p for p in proven if p.tries > 0}
+
+    def rank(action: str) -> tuple[float, int]:
+        found = record.get(action)
+        if found is None:
+            return (0.0, 0)
+        share = found.successes / found.tries
+        if share >= _MOSTLY:
+            return (-share, -found.successes)
+        return (1.0, 0) if found.tries >= _HOPELESS_TRIES and not found.successes else (0.0, 0)
+
+    return sorted(dict.fromkeys(actions), key=rank)
 
 
 def _possible(actions: Sequence[str], now: Situation, tried: frozenset[str]) -> tuple[Change, ...]:
+    """What fits now, each change once, without those that were tried."""
     made = (ACTIONS[action](now) for action in actions if action in ACTIONS)
-    return tuple(change for change in made if change is not None and change_digest(change) not in tried)
+    known = {change_digest(change): change for change in reversed([c for c in made if c is not None])}
+    return tuple(change for digest, change in reversed(known.items()) if digest not in tried)
 
 
 def _reason(change: Change, proven: Sequence[Proven]) -> str:

@@ -102,13 +102,13 @@ def test_no_change_is_made_twice() -> None:
     assert second.action == "increase-host-memory"
 
 
-def test_what_held_before_goes_first_and_what_never_held_is_left_out() -> None:
+def test_what_held_before_goes_first_and_what_never_held_goes_last() -> None:
     now = situation({**FORMS["micro"], "gradient_checkpointing": "--gc"}, {"batch_size": 64})
     proven = [Proven("enable-gradient-checkpointing", 2, 2), Proven("halve-micro-batch-double-accumulation", 3, 0)]
     choice = choose(MEMORY, now, proven=proven)
     assert choice.change is not None
     assert choice.change.action == "enable-gradient-checkpointing"
-    assert choice.others == ()
+    assert [c.action for c in choice.others] == ["halve-micro-batch-double-accumulation"]
     assert "2 of 2" in choice.why
 
 
