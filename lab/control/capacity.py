@@ -22,38 +22,43 @@ class Capacity:
 
     def take(self, need: Resources) -> bool:
         """Whether the need fits; if so it is taken off."""
-        wanted = (need.cpus, need.memory_bytes or 0, need.gpus * need.nodes)
         free = (self.cpus, self.memory, self.gpus)
-        if any(have is not None and want > have for want, have in zip(wanted, free, strict=True)):
+        if any(have is not None and want > max(have, 0) for want, have in zip(_all_nodes(need), free, strict=True)):
             return False
         self.give(need, -1)
         return True
 
     def give(self, need: Resources, sign: int) -> None:
         """Add the need `sign` times (-1 takes it off)."""
-        self.cpus = None if self.cpus is None else self.cpus + sign * need.cpus
-        self.memory = None if self.memory is None else self.memory + sign * (need.memory_bytes or 0)
-        self.gpus = None if self.gpus is None else self.gpus + sign * need.gpus * need.nodes
+        cpus, memory, gpus = _all_nodes(need)
+        self.cpus = None if self.cpus is None else self.cpus + sign * cpus
+        self.memory = None if self.memory is None else self.memory + sign * memory
+        self.gpus = None if self.gpus is None else self.gpus + sign * gpus
 
 
 def free_capacity(backends: Mapping[str, Backend], live: Sequence[Attempt]) -> dict[str, Capacity | None]:
     """What is left on each backend beside its live attempts; `None` for one that can't be reached now."""
-    found: dict[str, Capacity | None] = {}
-    for name, backend in backends.items():
-        if backend.capabilities().schedules:
-            found[name] = Capacity(None, None, None)
-            continue
-        try:
-            nodes = backend.inventory()
-        except BackendError:
-            found[name] = None
-            continue
-        capacity = _total([node for node in nodes if node.reachable])
-        for attempt in live:
-            if attempt.backend == name:
-                capacity.give(spec_from_json(attempt.job).resources, -1)
-        found[name] = capacity
-    return found
+    return {
+        name: _free(backend, [attempt for attempt in live if attempt.backend == name])
+        for name, backend in backends.items()
+    }
+
+
+def _free(backend: Backend, live: Sequence[Attempt]) -> Capacity | None:
+    if backend.capabilities().schedules:
+        return Capacity(None, None, None)
+    try:
+        nodes = [node for node in backend.inventory() if node.reachable]
+    except BackendError:
+        return None
+    if not nodes:
+        return None
+    capacity = _total(nodes)
+    here = {node.name for node in nodes}
+    for attempt in live:
+        if attempt.host is None or attempt.host in here:
+            capacity.give(spec_from_json(attempt.job).resources, -1)
+    return capacity
 
 
 def largest_memory(backend: Backend) -> int | None:
@@ -64,6 +69,11 @@ def largest_memory(backend: Backend) -> int | None:
         return None
     known = [size for size in sizes if size is not None]
     return max(known) if known else None
+
+
+def _all_nodes(need: Resources) -> tuple[int, int, int]:
+    """CPUs, bytes and GPUs of a job over all its nodes."""
+    return need.cpus * need.nodes, (need.memory_bytes or 0) * need.nodes, need.gpus * need.nodes
 
 
 def _total(nodes: Sequence[Node]) -> Capacity:

@@ -26,9 +26,10 @@ class LogStream(io.RawIOBase):
         return self._cursor
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._cursor}.get(whence)
-        if base is None:
+        if whence == io.SEEK_END:
             base = self._backend.logs(self._handle, 0, 0).size
+        else:
+            base = self._cursor if whence == io.SEEK_CUR else 0
         self._cursor = max(0, base + offset)
         return self._cursor
 
