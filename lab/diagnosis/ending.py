@@ -1,9 +1,20 @@
 """How a job ended: well or not, in which attempt, and what it recovered from on the way."""
 
+import re
+
 from lab.diagnosis.case import Case, Finding
 
 _FAULTS = frozenset({"cause", "system", "end", "symptom"})
 _NEAR = 3
+_FEW = 3
+AFTERMATH = re.compile(
+    r"^(?:\[?rank\d+\]?:?\s*)?(?:srun:|wandb:|slurmstepd:|={6,}|-{6,}|\S+ FAILED$|.*ProcessGroupNCCL|.*multiprocessing/api|.*Aborted \(core)"
+    r"|ChildFailedError"
+)
+"""What launchers and trackers say after a job's own last words."""
+_BAD_STATES = frozenset(
+    {"TIMEOUT", "DEADLINE", "PREEMPTED", "NODE_FAIL", "OUT_OF_MEMORY", "OUT_OF_ME", "FAILED", "BOOT_FAIL"}
+)
 _GOOD_STATES = frozenset({"COMPLETED", "SUCCEEDED", "SUCCESS", "COMPLETE"})
 
 
@@ -24,6 +35,8 @@ def ended_well(case: Case, findings: list[Finding]) -> bool:
     """Whether the job did what it should, by its exit, else by its own last words."""
     hints = case.hints
     state = (hints.scheduler_state or "").upper()
+    if state and state.split()[0].rstrip("+") in _BAD_STATES:
+        return False
     if hints.exit_code == 0 or (hints.exit_code is None and state in _GOOD_STATES):
         return hints.signal is None and not _masked_failure(case, findings)
     if hints.exit_code is not None or hints.signal is not None or state:
@@ -51,7 +64,8 @@ def _masked_failure(case: Case, findings: list[Finding]) -> bool:
 
 
 def _is_last(case: Case, index: int) -> bool:
-    return case.last - index <= 12
+    after = [line for line in case.lines[index + 1 :] if line.body.strip() and not AFTERMATH.search(line.text)]
+    return len(after) <= _FEW
 
 
 def is_recovered(case: Case, finding: Finding, findings: list[Finding]) -> bool:

@@ -6,7 +6,11 @@ from dataclasses import dataclass
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _BAR = re.compile(r"\d+%\s*[|\[(:]|\b\d+/\d+ \[|\bit/s\b|s/it\b|━|█|\d+(?:\.\d+)?[kMG]B?/s")
-_ZH_OR_KANA = re.compile(r"[\u3000-\u30ff\u4e00-\u9fff\uff00-\uffef\uac00-\ud7af]")
+_PAIR = re.compile(rb"[\x80-\xff]{2}|[\x81-\x9f][\x40-\x7e]")
+_KANA = re.compile(r"[\u3040-\u30ff]")
+_HAN = re.compile(r"[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]")
+_EAST_ASIAN = (("cp932", _KANA, 0.3), ("euc_jp", _KANA, 0.3), ("gb18030", _HAN, 0.6))
+"""Encodings to try, and the share of letters in their own script that makes them likely."""
 _LONGEST = 16_384
 
 
@@ -25,17 +29,17 @@ def decode(raw: bytes) -> str:
         return raw.decode("utf-8")
     except UnicodeDecodeError:
         pass
-    best, best_share = raw.decode("latin-1"), 0.6
-    for encoding in ("gb18030", "cp932", "euc_jp"):
+    if not _PAIR.search(raw):
+        return raw.decode("latin-1")
+    for encoding, script, least in _EAST_ASIAN:
         try:
             text = raw.decode(encoding)
         except UnicodeDecodeError:
             continue
-        high = [c for c in text if ord(c) > 127]
-        share = len(_ZH_OR_KANA.findall(text)) / len(high) if high else 0.0
-        if share > best_share:
-            best, best_share = text, share
-    return best
+        high = sum(1 for letter in text if ord(letter) > 127)
+        if high and len(script.findall(text)) >= least * high:
+            return text
+    return raw.decode("latin-1")
 
 
 def visible_parts(raw: bytes) -> list[str]:

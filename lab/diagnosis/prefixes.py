@@ -59,7 +59,7 @@ def peel(text: str) -> Prefix:
     for _ in range(_MOST_PEELS):
         rank, rest = _peel_writer(text)
         if rank:
-            stream, text = stream or rank, rest
+            stream, text = rank if rank.startswith("rank ") or not stream else stream, rest
             continue
         rest = _peel_time(text)
         if rest == text:

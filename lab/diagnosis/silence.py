@@ -5,6 +5,7 @@ import re
 from dataclasses import replace
 
 from lab.diagnosis.case import Case, Finding
+from lab.diagnosis.ending import AFTERMATH
 from lab.diagnosis.progress import Mark
 from lab.diagnosis.root import Findings
 from lab.diagnosis.ruling import Ruling
@@ -15,10 +16,6 @@ _EXPLODED = 1e3
 _JUMP = 2.5
 _GO_BACK = ("lower-learning-rate", "clip-gradients", "resume-from-last-good-checkpoint", "inspect-data")
 _ENDING = 12
-_AFTERMATH = re.compile(
-    r"^(?:\[?rank\d+\]?:?\s*)?(?:srun:|wandb:|slurmstepd:|={6,}|-{6,}|\S+ FAILED$|.*ProcessGroupNCCL|.*multiprocessing/api|.*Aborted \(core)"
-    r"|ChildFailedError"
-)
 _COMPLAINT = re.compile(r"(?i)\b(?:error|fatal|failed|failure|cannot|could not|unable to|panic|abort(?:ed|ing)?)\b")
 _RISING = re.compile(
     r"(?i)(?:host|cpu|ram|rss|memory|mem)\b[^\n;]{0,40}(?:ris|grow|climb|increas|9\d ?%|100 ?%|limit|full)|rising|swap"
@@ -187,4 +184,4 @@ def _last_complaint(case: Case) -> int | None:
 def _last_words(case: Case) -> int | None:
     launcher = {i for i, owner in case.owners.items() if owner.name == "ChildFailedError"}
     spoken = [i for i in range(case.last, -1, -1) if case.lines[i].body.strip() and i not in launcher]
-    return next((i for i in spoken if not _AFTERMATH.search(case.lines[i].text)), spoken[0] if spoken else None)
+    return next((i for i in spoken if not AFTERMATH.search(case.lines[i].text)), spoken[0] if spoken else None)
