@@ -3,7 +3,10 @@
 from datetime import datetime, timedelta
 from typing import Protocol
 
+from sqlmodel import Session, col, select
+
 from lab.errors import LeaseLost
+from lab.schema import Inbox, Outbox, Run
 
 
 class Leasable(Protocol):
@@ -35,3 +38,13 @@ def check(row: Leasable, owner: str) -> None:
     """Raises `LeaseLost` unless `owner` has the row."""
     if row.lease_owner != owner:
         raise LeaseLost(f"{type(row).__name__} {row.id} is in the hands of {row.lease_owner or 'nobody'} now.")
+
+
+def expire_others(tx: Session, owner: str, now: datetime) -> None:
+    """End every lease that is not `owner`'s or of one of its workers (`owner:3`): of runs, events and cards alike."""
+    for table in (Run, Inbox, Outbox):
+        column = col(table.lease_owner)
+        foreign = column.is_not(None) & ~column.startswith(owner, autoescape=True)
+        for row in tx.exec(select(table).where(foreign)).all():
+            row.lease_until = now - timedelta(seconds=1)
+            tx.add(row)

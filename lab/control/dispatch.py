@@ -3,13 +3,12 @@
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import timedelta
 
-from sqlmodel import Session, col, select
+from sqlmodel import Session
 
 from backends.base import JobHandle, JobSpec, spec_digest
 from backends.errors import BackendError, JobRejected
-from lab import queue
+from lab import leases, queue
 from lab.control.capacity import free_capacity
 from lab.errors import LeaseLost
 from lab.jobs import effective_resources, effective_settings, handle_to_json, job_spec, spec_from_json, spec_to_json
@@ -74,10 +73,7 @@ def abandon_foreign_leases(lab: Lab, owner: str) -> None:
     """End the leases of processes that are gone. Only the one process that holds the home may call this."""
     now = lab.clock()
     with lab.store.write() as tx:
-        query = select(Run).where(Run.state == RunState.SUBMITTING, col(Run.lease_owner) != owner)
-        for run in tx.exec(query).all():
-            run.lease_until = now - timedelta(seconds=1)
-            tx.add(run)
+        leases.expire_others(tx, owner, now)
 
 
 def submit(lab: Lab, worker: Worker, claim: Claim) -> bool:

@@ -5,7 +5,9 @@ from pathlib import Path
 import pytest
 
 from backends.base import JobSpec
-from lab import audit
+from bot.inbox import receive
+from bot.surface import Inbound, InboundKind
+from lab import audit, inbox
 from lab.policy import Role, Site
 from lab.states import RunState
 from tests.scenario.dialogue import RECIPE, House, button, good, out_of_memory
@@ -184,9 +186,6 @@ def test_questions_are_answered_with_their_card(house: House, text: str, kind: s
 
 
 def test_an_event_that_comes_twice_is_answered_once(house: House) -> None:
-    from bot.inbox import receive
-    from bot.surface import Inbound, InboundKind
-
     event = Inbound("cli", "same", InboundKind.MESSAGE, "t1", "ada", "ada", "queue")
     assert receive(house.lab, event, Role.RESEARCHER) is not None
     assert receive(house.lab, event, Role.RESEARCHER) is None
@@ -194,3 +193,15 @@ def test_an_event_that_comes_twice_is_answered_once(house: House) -> None:
 
 def test_the_recipe_of_the_tests_is_what_the_message_asks_about(house: House) -> None:
     assert house.lab.shelf().recipes[0].name == RECIPE["name"]
+
+
+def test_what_a_dead_process_had_in_hand_is_free_at_once_for_the_next(house: House) -> None:
+    house.presses(button(house.says(ASK), "run_plan"))
+    event = Inbound("cli", "late", InboundKind.MESSAGE, "t1", "ada", "ada", "queue")
+    receive(house.lab, event, Role.RESEARCHER)
+    with house.lab.store.write() as tx:
+        assert inbox.claim_next(tx, owner="dead", now=house.clock.now(), lease_s=600) is not None
+    assert house.says("status") == []
+    house.controller.take_over()
+    kinds = [card.kind for card in house.says("status")]
+    assert kinds[0] == "queue"
