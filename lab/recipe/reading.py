@@ -40,7 +40,8 @@ def yaml_place(error: yaml.YAMLError) -> str:
 
 def first_problem(error: ValidationError) -> str:
     """The first thing to mend, with its key and, for a typing error, the key that was meant."""
-    first = error.errors()[0]
+    problems = error.errors()
+    first = next((one for one in problems if one["type"] == "extra_forbidden"), problems[0])
     key = ".".join(str(part) for part in first["loc"]) or "recipe"
     if first["type"] == "extra_forbidden":
         known = sorted(_part_at(first["loc"][:-1]).model_fields)
