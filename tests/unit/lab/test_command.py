@@ -120,7 +120,7 @@ def test_a_switch_arrives_whichever_way_the_script_has_it(default: bool, value: 
 
 
 def hydra_value(text: str) -> str:
-    """Quoted text read by Hydra's rules: `\\'` is a quote, and only backslashes before a quote or the end are halved."""
+    """Text read by Hydra's rules: `\\'` is a quote, and backslashes are halved only before a quote or the end."""
     if not text.startswith("'"):
         assert re.fullmatch(r"[A-Za-z_/][\w\-./]*", text, re.ASCII)
         return text

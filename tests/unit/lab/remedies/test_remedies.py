@@ -139,3 +139,149 @@ def test_overlays_add_up_and_survive_json() -> None:
 @pytest.mark.parametrize("form", sorted(FORMS))
 def test_a_batch_of_one_can_not_be_made_smaller(form: str) -> None:
     assert smaller_micro_batch(situation(FORMS[form], {"batch_size": 1})) is None
+
+
+MEMORY_ACTIONS = ("halve-micro-batch-double-accumulation", "enable-gradient-checkpointing")
+
+
+@given(
+    form=st.sampled_from(sorted(FORMS)),
+    batch=st.integers(1, 2048),
+    lr=st.sampled_from([1e-5, 0.01, 1.0]),
+    order=st.lists(st.sampled_from([*ACTIONS]), max_size=12),
+)
+def test_no_sequence_of_any_remedies_changes_the_effective_batch_or_repeats_one(
+    form: str, batch: int, lr: float, order: list[str]
+) -> None:
+    knobs = {**FORMS[form], "gradient_checkpointing": "--gc", "max_grad_norm": "--clip"}
+    adapter = knobs_for(recipe(knobs))
+    assert adapter is not None
+    settings: dict[str, Any] = {"batch_size": batch, "lr": lr}
+    tried: set[str] = set()
+    for action in order:
+        now = situation(knobs, settings, memory_bytes=1 << 30, host="n1", time_limit_s=60)
+        change = choose(Verdict("x", "with-change", (action,), False), now, frozenset(tried)).change
+        if change is None:
+            continue
+        assert change_digest(change) not in tried
+        tried.add(change_digest(change))
+        settings = {**settings, **change.settings}
+        found = adapter.batch(settings)
+        assert found is not None
+        assert found.effective == batch
+        assert settings["batch_size"] == batch or form == "accumulation"
+
+
+@pytest.mark.parametrize("form", sorted(FORMS))
+def test_a_batch_size_that_is_compared_is_shown_as_it_is(form: str) -> None:
+    now = situation(FORMS[form], {"batch_size": 64}, varied=frozenset({"batch_size"}))
+    change = smaller_micro_batch(now)
+    assert (change is None) == (form == "accumulation")
+    assert change is None or "batch_size" not in change.settings
+
+
+def test_a_micro_batch_divides_even_where_half_does_not() -> None:
+    change = smaller_micro_batch(situation(FORMS["both"], {"batch_size": 15}))
+    assert change is not None
+    assert change.settings == {"micro_batch": 5, "accumulation": 3}
+
+
+def renamed(**rules: Any) -> Recipe:
+    """A recipe whose settings are called otherwise than its knobs."""
+    settings = {
+        "bs": {"default": 64, "aliases": ["batch_size"]},
+        "gc": {"default": False, "flag": "--recompute"},
+        "alpha": {"default": 0.1, "low": 1e-3, "aliases": ["learning_rate"]},
+        "chunk": {"type": "int", "low": 16},
+        **rules,
+    }
+    knobs = {"micro_batch": "--chunk", "gradient_checkpointing": "--recompute"}
+    return recipe_from({"name": "r", "command": "x", "settings": settings, "knobs": knobs}, "r")
+
+
+def test_a_knob_is_the_setting_with_its_argument() -> None:
+    found = renamed()
+    settings = {"bs": 64, "gc": False, "alpha": 0.1}
+    now = Situation(found, knobs_for(found), settings)
+    changes = [ACTIONS[action](now) for action in (*MEMORY_ACTIONS, "lower-learning-rate")]
+    assert [change.settings for change in changes if change] == [{"chunk": 32}, {"gc": True}, {"alpha": 0.01}]
+    compared = Situation(found, knobs_for(found), settings, frozenset({"chunk", "gc", "alpha"}))
+    assert [ACTIONS[action](compared) for action in (*MEMORY_ACTIONS, "lower-learning-rate")] == [None, None, None]
+
+
+def test_a_change_stays_within_the_recipes_rules() -> None:
+    found = renamed(alpha={"choices": [0.1, 0.02], "aliases": ["lr"]})
+    now = Situation(found, knobs_for(found), {"bs": 16, "alpha": 0.1})
+    assert smaller_micro_batch(now) is None
+    assert lower_learning_rate(now) is None
+
+
+@pytest.mark.parametrize("value", [True, 0, 0.0, -0.1, float("nan"), None, "0.1"])
+def test_a_learning_rate_that_is_no_positive_number_is_left_alone(value: object) -> None:
+    assert lower_learning_rate(situation({}, {"lr": value})) is None
+
+
+def test_options_of_the_allocator_are_kept() -> None:
+    env = {"PYTORCH_CUDA_ALLOC_CONF": "backend:native,expandable_segments:False"}
+    change = ACTIONS["set-expandable-segments"](situation({}, {}, env=env))
+    assert change is not None
+    assert change.env == {"PYTORCH_CUDA_ALLOC_CONF": "backend:native,expandable_segments:True"}
+    assert ACTIONS["set-expandable-segments"](situation({}, {}, env=change.env)) is None
+
+
+def test_a_repeat_from_a_checkpoint_is_no_change_and_may_come_again() -> None:
+    verdict = Verdict("external-network", "as-is", ("requeue",), needs_human=False)
+    now = situation({}, {}, has_checkpoint=True)
+    first = choose(verdict, now).change
+    assert first is not None
+    assert first.resume
+    assert first.is_retry_as_is
+    assert overlay({"words": ["a"], "learned_from": 3}, first) == {
+        **{"settings": {}, "env": {}, "resources": {}, "avoid_hosts": [], "categories": []},
+        **{"words": ["a"], "learned_from": 3},
+    }
+    assert choose(verdict, now, frozenset({change_digest(first)})).change == first
+
+
+def test_a_change_is_known_again_under_another_name() -> None:
+    now = situation({}, {}, host="n1")
+    away = [ACTIONS[name](now) for name in ("exclude-node", "pick-free-gpu")]
+    assert len({change_digest(change) for change in away if change}) == 1
+    later = ACTIONS["exclude-node"](situation({}, {}, host="n1", has_checkpoint=True))
+    assert later is not None
+    verdict = Verdict("node-failure", "other-node", ("exclude-node", "pick-free-gpu"), needs_human=False)
+    assert choose(verdict, now, frozenset({change_digest(later)})).change is None
+
+
+@pytest.mark.parametrize("actions", [("requeue", "exclude-node"), ("requeue",), ("report-hardware",)])
+def test_another_machine_means_another_machine(actions: tuple[str, ...]) -> None:
+    verdict = Verdict("gpu-hardware-fault", "other-node", actions, needs_human=False)
+    change = choose(verdict, situation({}, {}, host="n1")).change
+    assert change is not None
+    assert change.avoid_hosts == ("n1",)
+
+
+@pytest.mark.parametrize(
+    "verdict",
+    [
+        Verdict("x", "with-change", ("requeue",), needs_human=False),
+        Verdict("x", "with-change", ("requeue",), needs_human=True),
+        Verdict("x", "perhaps", ("requeue",), needs_human=False),
+    ],
+)
+def test_nothing_is_retried_where_a_change_or_a_person_is_needed(verdict: Verdict) -> None:
+    assert choose(verdict, situation({}, {})).change is None
+
+
+def test_an_action_that_the_diagnosis_does_not_offer_is_not_made_up() -> None:
+    proven = [Proven("lower-learning-rate", 5, 5), Proven("halve-micro-batch-double-accumulation", 4, 1)]
+    choice = choose(MEMORY, situation(FORMS["micro"], {"batch_size": 8, "lr": 0.1}), proven=proven)
+    assert choice.change is not None
+    assert choice.change.action == "halve-micro-batch-double-accumulation"
+    assert choice.others == ()
+
+
+def test_the_diff_says_sizes_and_times() -> None:
+    change = more_memory(situation({}, {}, memory_bytes=8 << 30, has_checkpoint=True))
+    assert change is not None
+    assert diff_lines({}, change) == ["+ memory = 12 GiB", "+ go on from the last checkpoint"]
