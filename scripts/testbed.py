@@ -1,6 +1,7 @@
 """A private PostgreSQL and MLflow server on loopback, to play with. Ctrl-C stops both; nothing else is touched."""
 
 import contextlib
+import os
 import signal
 import socket
 import subprocess
@@ -36,7 +37,10 @@ def mlflow_server() -> Generator[str]:
         store = f"sqlite:///{Path(folder) / 'mlflow.db'}"
         command = [sys.executable, "-m", "mlflow", "server", "--host", "127.0.0.1", "--port", str(port)]
         command += ["--backend-store-uri", store, "--artifacts-destination", str(Path(folder) / "artifacts")]
-        server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # noqa: S603
+        quiet = {"MLFLOW_DISABLE_TELEMETRY": "true", "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false"}
+        server = subprocess.Popen(  # noqa: S603
+            command, env={**os.environ, **quiet}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
         try:
             yield f"http://127.0.0.1:{port}"
         finally:

@@ -36,7 +36,7 @@ def local(store: Path) -> Tracker:
     return local_tracker(store, "this-lab")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     place = tmp_path_factory.mktemp("server")
     with socket.socket() as listener:
@@ -52,6 +52,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     environment = {
         **os.environ,
         "MLFLOW_DISABLE_TELEMETRY": "true",
+        "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false",
+        "LITELLM_LOCAL_MODEL_COST_MAP": "True",
         "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",
     }
     with (place / "log").open("wb") as log:
