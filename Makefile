@@ -17,7 +17,7 @@ check: $(STAMP)         ## lint, types, layers, docs
 	scripts/check
 
 testbed: $(STAMP)       ## start a private PostgreSQL and MLflow server to play with; Ctrl-C stops them
-	$(PY) scripts/testbed.py
+	PYTHONPATH=. $(PY) scripts/testbed.py
 
 bench: $(STAMP)         ## measure
 	$(PY) -m bench
