@@ -36,7 +36,7 @@ class LogStream(io.RawIOBase):
     def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
         chunk = self._backend.logs(self._handle, self._cursor, min(len(buffer), PIECE))
         buffer[: len(chunk.data)] = chunk.data
-        self._cursor = chunk.next_cursor
+        self._cursor += len(chunk.data)
         return len(chunk.data)
 
 

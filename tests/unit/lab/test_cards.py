@@ -3,6 +3,7 @@
 import json
 
 from hypothesis import given
+from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from lab.cards import Button, ButtonStyle, Card, Field, Image, Table, Tone, card_from_json, card_to_json
@@ -25,6 +26,7 @@ CARDS = st.builds(
 )
 
 
+@examples(max_examples=25)
 @given(CARDS)
 def test_a_card_survives_json(card: Card) -> None:
     assert card_from_json(json.loads(json.dumps(card_to_json(card)))) == card

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -35,13 +34,19 @@ def recipe(knobs: dict[str, str]) -> Recipe:
 RECIPE = recipe({"micro_batch": "--micro", "gradient_checkpointing": "--gc"})
 
 
-@pytest.fixture
-def tx(tmp_path: Path) -> Iterator[Session]:
-    store = Store(sqlite_url(tmp_path / "labhand.db"))
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    store = Store(sqlite_url(tmp_path_factory.mktemp("lab") / "labhand.db"))
     store.migrate()
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def tx(store: Store) -> Iterator[Session]:
     with store.write() as session:
         yield session
-    store.close()
+        session.rollback()
 
 
 def learn(tx: Session, change: Change = HALVED, category: str = "host-oom", of: Recipe = RECIPE, **parts: Any) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from hypothesis import assume, given
+from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from lab.errors import BadRequest
@@ -120,6 +121,7 @@ def test_a_missing_end_of_a_range_is_the_recipes_own_or_asked_for() -> None:
     )
 
 
+@examples(max_examples=30)
 @given(st.lists(st.lists(st.integers(), min_size=1, max_size=4, unique=True), min_size=1, max_size=5))
 def test_the_matrix_is_the_product_of_its_levels(levels: list[list[int]]) -> None:
     factors = {f"f{place}": tuple(values) for place, values in enumerate(levels)}

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from hypothesis import given
+from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from lab.errors import BadRequest, LabError
@@ -38,6 +39,7 @@ def changed(design: Design = GRID, **parts: Any) -> Design:
 NUMBERS = st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=6, unique=True)
 
 
+@examples(max_examples=40)
 @given(levels=NUMBERS, data=st.data())
 def test_what_is_dropped_and_added_is_there_again(levels: list[float], data: st.DataObject) -> None:
     before = Design(factors={"shift": tuple(levels)})
@@ -49,6 +51,7 @@ def test_what_is_dropped_and_added_is_there_again(levels: list[float], data: st.
     assert len(again.factors["shift"]) == len(levels)
 
 
+@examples(max_examples=40)
 @given(levels=st.lists(st.integers(1, 10**6), min_size=1, max_size=5, unique=True), factor=st.integers(1, 64))
 def test_whole_numbers_stay_whole_when_scaled(levels: list[int], factor: int) -> None:
     up = changed(Design(factors={"n": tuple(levels)}), scale={"n": factor})

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from hypothesis import given
+from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from lab.recipe.files import recipe_from
@@ -31,6 +32,7 @@ def situation(knobs: dict[str, str], settings: dict[str, Any], **parts: Any) -> 
     return Situation(found, knobs_for(found), settings, **parts)
 
 
+@examples(max_examples=60)
 @given(
     form=st.sampled_from(sorted(FORMS)),
     batch=st.integers(1, 4096),
@@ -144,6 +146,7 @@ def test_a_batch_of_one_can_not_be_made_smaller(form: str) -> None:
 MEMORY_ACTIONS = ("halve-micro-batch-double-accumulation", "enable-gradient-checkpointing")
 
 
+@examples(max_examples=60)
 @given(
     form=st.sampled_from(sorted(FORMS)),
     batch=st.integers(1, 2048),
