@@ -130,7 +130,7 @@ def _frames(traceback: Traceback | None, last_only: bool) -> str:
 
 
 QUOTE_LABEL = re.compile(
-    r"(?i)^\W*(?:\d+\W+)?(?:[\w ]*\b)?(?:sample|example|prompt|generat\w+|completion|response|answer|question|instruction|input|output|"
-    r"target|reference|hyp(?:othesis)?|pred(?:iction)?|decoded|text|content|caption|transcript|document|"
-    r"assistant)s?\b[\w \[\]()#./-]{0,24}\s*[:=>|]\s?"
+    r"(?i)^\W*(?:\d+\W+)?(?:(?!.*\b(?:error|fail\w*|exception)\b[^\n]{0,8}[:=])\w+[ -])?(?:sample|example|prompt|generat\w+|completion|response|answer|question|"
+    r"instruction|input|output|target|reference|hyp(?:othesis)?|pred(?:iction)?|decoded|text|content|caption|transcript|document|assistant)s?\b"
+    r"(?:[ _]?[\[#(]?\d+[\])]?(?:/\d+)?| \w{1,12})?\s*[:=>|]\s?"
 )

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from lab.diagnosis.anchors import anchors
 from lab.diagnosis.model import Retry
-from lab.diagnosis.signature import CategoryRule, Condition, Signature, Signatures, Variant, Verdict
+from lab.diagnosis.signature import CategoryRule, Condition, Pattern, Signature, Signatures, Variant, Verdict
 from lab.diagnosis.taxonomy import ACTIONS, CATEGORIES, RETRIES, ROLES
 from lab.errors import LabError
 
@@ -35,8 +35,8 @@ class BadSignature(LabError):
 class _Entry:
     """One mapping of a file, read with errors that name it."""
 
-    def __init__(self, where: str, data: Mapping[str, Any], words: Mapping[str, str]) -> None:
-        self.where, self.data, self.words = where, data, words
+    def __init__(self, where: str, data: Mapping[str, Any], words: Mapping[str, str], checked: bool) -> None:
+        self.where, self.data, self.words, self.checked = where, data, words, checked
 
     def bad(self, what: str, mend: str) -> BadSignature:
         return BadSignature(f"{self.where}: {what}.", next_step=mend)
@@ -57,17 +57,20 @@ class _Entry:
         values = cast("list[Any]", [value] if isinstance(value, str) else list(value))
         return tuple(str(one) for one in values)
 
-    def pattern(self, text: str) -> re.Pattern[str]:
+    def pattern(self, text: str) -> Pattern:
         def expand(found: re.Match[str]) -> str:
             word = self.words.get(found[1])
             if word is None:
                 raise self.bad(f"unknown word {found[0]}", f"Known: {', '.join(sorted(self.words))}.")
             return word
 
+        found = Pattern(_MACRO.sub(expand, text))
         try:
-            return re.compile(_MACRO.sub(expand, text))
+            if self.checked:
+                found.search("")
         except re.error as error:
             raise self.bad(f"the pattern {text!r} is no regular expression ({error})", "Mend the pattern.") from error
+        return found
 
     def verdict(self) -> Verdict:
         actions = self.texts("actions")
@@ -84,7 +87,7 @@ def library(extra: tuple[Path, ...] = ()) -> Signatures:
     rules, words = _rules(), _words()
     found: dict[str, Signature] = {}
     for name, text in _shipped():
-        for signature in _parse(name, text, words):
+        for signature in _parse(name, text, words, checked=False):
             if signature.id in found:
                 raise BadSignature(f"{name}: the id {signature.id!r} is used twice.", next_step="Rename one.")
             found[signature.id] = signature
@@ -121,7 +124,7 @@ def example_problems(signature: Signature, where: str) -> list[str]:
     return found
 
 
-def _parse(name: str, text: str, words: Mapping[str, str]) -> list[Signature]:
+def _parse(name: str, text: str, words: Mapping[str, str], checked: bool = True) -> list[Signature]:
     data = _yaml(name, text)
     entries = cast("dict[str, Any]", data).get("signatures") if isinstance(data, dict) else None
     if not isinstance(entries, list):
@@ -137,7 +140,7 @@ def _parse(name: str, text: str, words: Mapping[str, str]) -> list[Signature]:
             )
         fields = cast("dict[str, Any]", entry)
         where = f"{name}: {fields.get('id', f'entry {number}')}"
-        found.append(_signature(_Entry(where, {"source": source, **fields}, words)))
+        found.append(_signature(_Entry(where, {"source": source, **fields}, words, checked)))
     return found
 
 
@@ -148,7 +151,7 @@ def _signature(entry: _Entry) -> Signature:
         raise entry.bad("`id` and `pattern` are needed", "Add them.")
     role = entry.choice("role", ROLES, "cause")
     given = tuple(word.lower() for word in entry.texts("anchors"))
-    sets = [anchors(pattern.pattern) for pattern in patterns]
+    sets = [anchors(pattern.text) for pattern in patterns]
     if not given and not all(sets):
         raise entry.bad(
             "the pattern has no fixed words of three letters to look for",
@@ -178,7 +181,7 @@ _SILENT = frozenset({"benign", "success", "alive", "attempt"})
 
 
 def _variant(entry: _Entry, data: Mapping[str, Any]) -> Variant:
-    inner = _Entry(f"{entry.where}, variants", data, entry.words)
+    inner = _Entry(f"{entry.where}, variants", data, entry.words, entry.checked)
     inner.known(_VARIANT_KEYS)
     category = inner.choice("category", CATEGORIES) if "category" in data else None
     return Variant(
@@ -202,7 +205,7 @@ def _rules() -> dict[str, CategoryRule]:
     data = _yaml("categories.yaml", _text("categories.yaml"))
     rules: dict[str, CategoryRule] = {}
     for name, rule in cast("dict[str, dict[str, Any]]", data).items():
-        entry = _Entry(f"categories.yaml: {name}", rule, {})
+        entry = _Entry(f"categories.yaml: {name}", rule, {}, checked=False)
         rules[name] = CategoryRule(str(rule["says"]), entry.verdict(), frozenset(entry.texts("causes")))
     return rules
 

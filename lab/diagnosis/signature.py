@@ -14,6 +14,22 @@ if TYPE_CHECKING:
 _SHORTEST_TELLING = 5
 
 
+class Pattern:
+    """A regular expression that is compiled when it is first needed: most signatures are never asked."""
+
+    __slots__ = ("_compiled", "text")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._compiled: re.Pattern[str] | None = None
+
+    def search(self, text: str) -> re.Match[str] | None:
+        """Raises `re.error` where the text is no regular expression."""
+        if self._compiled is None:
+            self._compiled = re.compile(self.text)
+        return self._compiled.search(text)
+
+
 @dataclass(frozen=True)
 class Verdict:
     """What to do about a fault. `None` is "as the category says"."""
@@ -38,7 +54,7 @@ class Condition:
     """A pattern to be found (or, `absent`, not to be found) in one part of the case."""
 
     place: str
-    pattern: re.Pattern[str]
+    pattern: Pattern
     absent: bool = False
 
 
@@ -60,13 +76,13 @@ class Signature:
     id: str
     category: str
     role: str
-    patterns: tuple[re.Pattern[str], ...]
+    patterns: tuple[Pattern, ...]
     source: str
     anchors: tuple[str, ...]
     says: str | None = None
     place: str = "line"
     weight: int = 70
-    unless: tuple[re.Pattern[str], ...] = ()
+    unless: tuple[Pattern, ...] = ()
     conditions: tuple[Condition, ...] = ()
     variants: tuple[Variant, ...] = ()
     verdict: Verdict = field(default_factory=Verdict)

@@ -115,11 +115,11 @@ def test_benign_lines_and_consequences_change_nothing(case: Case, noise: list[st
 def test_every_example_holds_an_anchor_of_each_pattern_that_it_matches() -> None:
     for signature in library():
         for pattern in signature.patterns:
-            words = anchors(pattern.pattern)
+            words = anchors(pattern.text)
             for example in signature.examples:
                 found = pattern.search(example)
                 if found is not None and words:
-                    assert any(word in found[0].lower() for word in words), (signature.id, pattern.pattern)
+                    assert any(word in found[0].lower() for word in words), (signature.id, pattern.text)
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,13 @@ def test_a_signature_matches_its_examples_and_not_its_counter_examples(signature
     assert signature.source
 
 
+@pytest.mark.parametrize("signature", library().all, ids=lambda one: one.id)
+def test_every_pattern_of_a_signature_is_a_regular_expression(signature: Signature) -> None:
+    conditions = [*signature.conditions, *(one for variant in signature.variants for one in variant.conditions)]
+    for pattern in (*signature.patterns, *signature.unless, *(one.pattern for one in conditions)):
+        pattern.search("")
+
+
 def test_a_labs_own_file_adds_and_replaces(tmp_path: Path) -> None:
     own = tmp_path / "ours.yaml"
     own.write_text(
