@@ -159,6 +159,7 @@ def _try_job(
     remedies: dict[str, Any],
     problems: list[str],
 ) -> JobPlan | None:
+    problems += _not_yet(recipe)
     backend = lab.backend(lab.default_backend)
     try:
         return backend.plan(job_spec(recipe, recipe.name, cell, resources, remedies))
@@ -171,3 +172,16 @@ def _try_job(
 
 def _varied(design: Design) -> list[str]:
     return [*(name for name, levels in design.factors.items() if len(levels) > 1), *design.ranges]
+
+
+def _not_yet(recipe: Recipe) -> list[str]:
+    """What the recipe asks for and nothing here does yet: told, rather than run without."""
+    asked = {
+        "a container": recipe.container is not None,
+        "code from a repository": recipe.code is not None and recipe.code.git is not None,
+    }
+    return [
+        f"The recipe {recipe.name} asks for {what}, which this Labhand can't give yet. Take it out to run without."
+        for what, wanted in asked.items()
+        if wanted
+    ]

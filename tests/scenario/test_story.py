@@ -205,3 +205,15 @@ def test_what_a_dead_process_had_in_hand_is_free_at_once_for_the_next(house: Hou
     house.controller.take_over()
     kinds = [card.kind for card in house.says("status")]
     assert kinds[0] == "queue"
+
+
+@pytest.mark.parametrize(
+    "part", [{"container": {"image": "x"}}, {"code": {"git": "https://example.org/x", "ref": "main"}}]
+)
+def test_what_can_not_be_given_is_told_rather_than_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: dict[str, object]
+) -> None:
+    monkeypatch.setattr("tests.scenario.dialogue.RECIPE", {**RECIPE, **part})
+    house = House(tmp_path)
+    assert "can't give yet" in house.says(ASK)[-1].text
+    assert house.runs() == []
