@@ -1,17 +1,18 @@
 """The judgement: from findings to one root, its category and the line that proves it."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from lab.diagnosis.case import Case, Finding
 from lab.diagnosis.ending import ended_well
 from lab.diagnosis.match import find
 from lab.diagnosis.memory import judge_memory
+from lab.diagnosis.model import Value
 from lab.diagnosis.ranks import judge_waiting
 from lab.diagnosis.root import Findings, choose, sort_out
 from lab.diagnosis.ruling import Ruling
 from lab.diagnosis.signature import Signatures, Verdict
 from lab.diagnosis.silence import by_state, judge_ending, judge_good_end, judge_losses
-from lab.diagnosis.telling import tell
+from lab.diagnosis.telling import path_in, tell
 
 _VAGUE = frozenset({"cancelled-by-scheduler-user", "sigterm", "shell-killed"})
 """What only says that the job was ended: the scheduler's own state says why."""
@@ -54,7 +55,7 @@ def _telling_clue(clues: list[Finding], root: Finding | None) -> Finding | None:
     told = {root.category, root.signature.id} if root else set[str]()
     fitting = [one for one in clues if one.signature.explains and (root is None or one.signature.explains & told)]
     fitting = [one for one in fitting if root is None or one.weight >= root.weight]
-    fitting = [one for one in fitting if one.category != "numerical-divergence"]
+    fitting = [one for one in fitting if one.signature.id != "nan-metric"]
     return max(fitting, key=lambda one: (one.weight, -one.index), default=None)
 
 
@@ -90,8 +91,8 @@ def _ruling(case: Case, finding: Finding, signatures: Signatures, confidence: fl
         verdict = verdict.over(signature.verdict)
     says = (variant.says if variant else None) or (signature.says if finding.category == signature.category else None)
     text = tell(case, finding, says or signatures.categories[finding.category].says)
-    return replace(
-        Ruling(finding.category, finding.index, verdict, text, confidence),
-        values=dict(finding.values),
-        signature=signature.id,
-    )
+    values: dict[str, Value] = dict(finding.values)
+    path = path_in(case.lines[finding.index].body)
+    if path and says is not None and "{path}" in says:
+        values["path"] = path
+    return Ruling(finding.category, finding.index, verdict, text, confidence, values=values, signature=signature.id)

@@ -97,7 +97,9 @@ def _score(case: Case, finding: Finding, first_rank: str | None) -> int:
 def _is_over(case: Case, finding: Finding, findings: list[Finding]) -> bool:
     if finding.traceback is not None and finding.traceback.ignored:
         return True
-    if finding.signature.role == "clue" and not (finding.signature.explains - {"numerical-divergence"}):
+    if finding.signature.role == "clue" and (
+        finding.category == "numerical-divergence" or not finding.signature.explains
+    ):
         return False
     return is_recovered(case, finding, findings)
 

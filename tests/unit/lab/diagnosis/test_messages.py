@@ -10,9 +10,7 @@ from lab.diagnosis.taxonomy import CATEGORIES
 ROWS = [row.split("|", 1) for row in (Path(__file__).parent / "messages.txt").read_text("utf-8").splitlines()]
 
 
-@pytest.mark.parametrize(
-    ("category", "message"), ROWS, ids=[f"{number}-{row[0]}" for number, row in enumerate(ROWS, 1)]
-)
+@pytest.mark.parametrize(("category", "message"), ROWS, ids=[f"{i}-{row[0]}" for i, row in enumerate(ROWS, 1)])
 def test_a_message_alone_is_enough(category: str, message: str) -> None:
     assert category in CATEGORIES
     text = message.replace("\\n", "\n").replace("\\t", "\t")
