@@ -12,7 +12,8 @@ OOM = (
     "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.82 GiB. GPU 2 has a total capacity of 79.25 GiB "
     "of which 2.06 GiB is free. Including non-PyTorch memory, this process has 77.18 GiB memory in use. Of the "
     "allocated memory 74.90 GiB is allocated by PyTorch, and 611.40 MiB is reserved by PyTorch but unallocated. If "
-    "reserved but unallocated memory is large try setting PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True to avoid fragmentation."
+    "reserved but unallocated memory is large try setting "
+    "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True to avoid fragmentation."
 )
 GIB = 1 << 30
 
