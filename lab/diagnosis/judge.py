@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from lab.diagnosis.case import Case, Finding
 from lab.diagnosis.ending import ended_well
+from lab.diagnosis.losses import judge_losses
 from lab.diagnosis.match import find
 from lab.diagnosis.memory import judge_memory
 from lab.diagnosis.model import Value
@@ -11,7 +12,7 @@ from lab.diagnosis.ranks import judge_waiting
 from lab.diagnosis.root import Findings, choose, sort_out
 from lab.diagnosis.ruling import Ruling
 from lab.diagnosis.signature import Signatures, Verdict
-from lab.diagnosis.silence import by_state, judge_ending, judge_good_end, judge_losses
+from lab.diagnosis.silence import by_state, judge_ending, judge_good_end
 from lab.diagnosis.telling import path_in, tell
 
 _VAGUE = frozenset({"cancelled-by-scheduler-user", "sigterm", "shell-killed"})

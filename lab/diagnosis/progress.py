@@ -26,12 +26,13 @@ _ANEW = 3
 
 @dataclass(frozen=True)
 class Mark:
-    """One line of progress: its place, its writer, its step or epoch and its loss where it names them."""
+    """One line of progress: its place, its writer, its step or epoch, and its loss with its name where it tells them."""
 
     index: int
     stream: str
     step: float | None
     loss: float | None
+    name: str = ""
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,14 @@ class Progress:
         return [mark for mark in self.marks if mark.loss is not None]
 
     @property
+    def loss_series(self) -> list[list[Mark]]:
+        """The losses of each name apart: a validation loss says nothing about a jump of the training loss."""
+        series: dict[str, list[Mark]] = {}
+        for mark in self.losses:
+            series.setdefault(mark.name, []).append(mark)
+        return list(series.values())
+
+    @property
     def last_index(self) -> int | None:
         """Where progress was last seen."""
         return self.marks[-1].index if self.marks else None
@@ -76,7 +85,8 @@ def find_progress(lines: list[Line]) -> Progress:
         step, epoch, loss = _STEP.search(body), _EPOCH.search(body), _LOSS.search(body)
         if step is None and epoch is None and loss is None:
             continue
-        marks.append(Mark(index, line.stream, _step(step, epoch), _number(loss[1]) if loss else None))
+        name = loss[0][: loss.start(1) - loss.start()].strip(" :=(|\"'").lower() if loss else ""
+        marks.append(Mark(index, line.stream, _step(step, epoch), _number(loss[1]) if loss else None, name))
     return Progress(marks)
 
 

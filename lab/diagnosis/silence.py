@@ -1,20 +1,15 @@
 """When no message names the fault: what the end of the log, the losses, the exit and the telemetry say."""
 
-import math
 import re
 from dataclasses import replace
 
 from lab.diagnosis.case import Case, Finding
 from lab.diagnosis.ending import AFTERMATH
-from lab.diagnosis.progress import Mark
 from lab.diagnosis.root import Findings
 from lab.diagnosis.ruling import Ruling
 from lab.diagnosis.signature import Verdict
 
 _KILLED = (137, -9, 9)
-_EXPLODED = 1e3
-_JUMP = 2.5
-_GO_BACK = ("lower-learning-rate", "clip-gradients", "resume-from-last-good-checkpoint", "inspect-data")
 _ENDING = 12
 _COMPLAINT = re.compile(r"(?i)\b(?:error|fatal|failed|failure|cannot|could not|unable to|panic|abort(?:ed|ing)?)\b")
 _RISING = re.compile(
@@ -37,49 +32,6 @@ _STATE_WORDS = {
     "user-cancelled": "The job was cancelled.",
     "scheduler-rejected": "The scheduler took the allocation back.",
 }
-
-
-def judge_losses(case: Case, found: Findings) -> Ruling | None:
-    """NaN, infinite or exploded losses at the end of the log, whatever the exit says."""
-    clues = [one for one in found.open if one.signature.id == "nan-metric"]
-    losses = case.progress.losses
-    if clues and _still_bad(case, clues[-1], losses[-1].index if losses else -1, losses[-1].loss if losses else None):
-        words = f"The metrics became NaN or infinite at line {case.lines[clues[0].index].number} and stayed so."
-        return Ruling("numerical-divergence", clues[0].index, Verdict(), words, 0.9, signature="nan-metric")
-    plateau = _plateau(losses)
-    if plateau is not None:
-        text = f"The loss jumped to {plateau.loss:g} and never came back."
-        return Ruling("numerical-divergence", plateau.index, Verdict(actions=_GO_BACK), text, 0.7)
-    finite = [mark for mark in losses if mark.loss is not None and math.isfinite(mark.loss)]
-    if len(finite) >= 3:
-        smallest = min(abs(mark.loss or 0.0) for mark in finite)
-        last = finite[-1].loss or 0.0
-        if abs(last) > _EXPLODED * max(smallest, 1e-3) and abs(last) > 50:
-            first = next(
-                mark
-                for mark in finite
-                if abs(mark.loss or 0.0) > 10 * max(smallest, 1e-3) and abs(mark.loss or 0.0) > 20
-            )
-            return Ruling("numerical-divergence", first.index, Verdict(), f"The loss exploded to {last:g}.", 0.75)
-    return None
-
-
-def _plateau(losses: list[Mark]) -> Mark | None:
-    """Where the loss jumped to well above everything before, its first value too, and stayed there to the end."""
-    finite = [mark for mark in losses if mark.loss is not None and math.isfinite(mark.loss) and mark.loss > 0]
-    for place in range(2, len(finite) - 1):
-        before = [mark.loss or 0.0 for mark in finite[:place]]
-        after = [mark.loss or 0.0 for mark in finite[place:]]
-        if min(after) > _JUMP * min(before) and min(after) > 1.5 * before[0] and min(after) - min(before) > 1.0:
-            return finite[place] if after[0] > 2 * before[-1] else None
-    return None
-
-
-def _still_bad(case: Case, last: Finding, last_loss: int, value: float | None) -> bool:
-    """Whether the last loss that was printed is one of the bad ones."""
-    if last.index >= last_loss:
-        return True
-    return value is not None and not math.isfinite(value)
 
 
 def judge_good_end(case: Case, findings: list[Finding]) -> Ruling:

@@ -84,6 +84,19 @@ def test_the_last_attempt_is_judged() -> None:
     assert diagnose(log.encode(), Hints(1)).category == "disk-full"
 
 
+def test_a_worse_validation_loss_at_the_end_is_no_divergence() -> None:
+    log = "step 1 loss 0.70\nstep 2 loss 0.10\nstep 3 loss 0.02\nval loss 1.4\ntest loss 1.5\nTraining complete\n"
+    assert diagnose(log.encode(), Hints(0)).category == "no-failure"
+
+
+def test_a_loss_that_jumps_and_stays_is_a_divergence_though_the_job_ends_well() -> None:
+    log = "step 1 loss 2.9\nstep 2 loss 2.8\nstep 3 loss 10.1\nstep 4 loss 10.4\nstep 5 loss 10.2\nTraining complete\n"
+    found = diagnose(log.encode(), Hints(0))
+    assert found.category == "numerical-divergence"
+    assert found.evidence is not None
+    assert found.evidence.line == 3
+
+
 def test_a_labs_own_signature_decides(tmp_path: Path) -> None:
     own = tmp_path / "ours.yaml"
     own.write_text(
