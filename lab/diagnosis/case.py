@@ -13,6 +13,7 @@ from lab.diagnosis.transcript import Line
 
 _BEFORE, _AFTER = 30, 12
 _LAST_FRAMES = 3
+_WHOLE = frozenset({"log", "gpu", "exit"})
 _MOST_LOG = 400_000
 
 
@@ -39,6 +40,7 @@ class Case:
 
     def __post_init__(self) -> None:
         self.last = len(self.lines) - 1
+        self._whole: dict[tuple[str, str], bool] = {}
 
     @cached_property
     def tracebacks(self) -> list[Traceback]:
@@ -93,8 +95,12 @@ class Case:
 
     def holds(self, condition: Condition, index: int) -> bool:
         """Whether a condition is met for what was found on a line."""
-        found = condition.pattern.search(self.part(condition.place, index)) is not None
-        return found != condition.absent
+        if condition.place not in _WHOLE:
+            return (condition.pattern.search(self.part(condition.place, index)) is not None) != condition.absent
+        key = (condition.place, condition.pattern.text)
+        if key not in self._whole:
+            self._whole[key] = condition.pattern.search(self.part(condition.place, index)) is not None
+        return self._whole[key] != condition.absent
 
     def part(self, place: str, index: int) -> str:
         """The text that a condition speaks of."""

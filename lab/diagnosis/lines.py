@@ -11,7 +11,7 @@ _KANA = re.compile(r"[\u3040-\u30ff]")
 _HAN = re.compile(r"[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]")
 _EAST_ASIAN = (("cp932", _KANA, 0.3), ("euc_jp", _KANA, 0.3), ("gb18030", _HAN, 0.6))
 """Encodings to try, and the share of letters in their own script that makes them likely."""
-_LONGEST = 16_384
+_LONGEST = 8_192
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,15 @@
 """Findings: which signatures are seen on which lines, read in their context."""
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterable
 
 from lab.diagnosis.case import Case, Finding
 from lab.diagnosis.quotes import quoted_lines
 from lab.diagnosis.signature import Signature, Signatures, Variant
 from lab.diagnosis.tracebacks import Traceback
+
+_FIRST, _LAST = 40, 40
 
 
 def find(case: Case, signatures: Signatures) -> list[Finding]:
@@ -17,7 +20,20 @@ def find(case: Case, signatures: Signatures) -> list[Finding]:
         if index in quoted:
             continue
         found.extend(_on_line(case, index, likely))
-    return sorted(found, key=lambda finding: finding.index)
+    return _thinned(sorted(found, key=lambda finding: finding.index))
+
+
+def _thinned(found: list[Finding]) -> list[Finding]:
+    """The first and the last findings of each signature: what a loop prints ten thousand times is no more evidence."""
+    counts = Counter(one.signature.id for one in found)
+    seen: Counter[str] = Counter()
+    kept: list[Finding] = []
+    for one in found:
+        name = one.signature.id
+        seen[name] += 1
+        if seen[name] <= _FIRST or seen[name] > counts[name] - _LAST:
+            kept.append(one)
+    return kept
 
 
 def _on_line(case: Case, index: int, likely: Iterable[Signature]) -> list[Finding]:

@@ -25,6 +25,7 @@ _RECORD_TEXT = re.compile(
 _TOOL = re.compile(r"(?i)^\W*(?:error|fatal|runtimeerror)\b")
 _EXCEPTION_LINE = re.compile(r"^(?:\w+\.)*\w*(?:Error|Exception|Interrupt)\b\s*(?::|$)")
 _LONGEST_BLOCK = 200
+_LOOK = 400
 _ASSISTANT = re.compile(
     r"(?i)\b(?:AI assistant|language model|ignore (?:all |your )?(?:previous|prior) instructions)\b"
 )
@@ -37,7 +38,7 @@ def quoted_lines(case: Case) -> frozenset[int]:
 
 def _is_quote(case: Case, index: int) -> bool:
     """A line by itself: a quotation mark before it, a record with a text field, a label such as `prompt:`."""
-    body = case.lines[index].message
+    body = case.lines[index].message[:_LOOK]
     owner = case.owners.get(index)
     if owner is not None and owner.frames:
         return False
@@ -65,14 +66,14 @@ def _blocks(case: Case) -> set[int]:
     opened: tuple[str, int] | None = None
     for index, line in enumerate(case.lines):
         if opened is None:
-            kind = _opens(line.message)
+            kind = _opens(line.message[:_LOOK])
             opened = (kind, index) if kind else None
             if kind == "fence":
                 found.add(index)
             continue
         kind, start = opened
-        if _closes(kind, line.message):
-            reopened = _opens(line.message) if kind == "file" else None
+        if _closes(kind, line.message[:_LOOK]):
+            reopened = _opens(line.message[:_LOOK]) if kind == "file" else None
             opened = (reopened, index) if reopened else None
             if kind != "file":
                 found.update(range(start, index + 1))

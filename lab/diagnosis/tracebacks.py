@@ -25,6 +25,7 @@ _LINK = {
 }
 _BOX = re.compile(r"^[\s|+╭╰│─┌└├•]+|[│╮╯]\s*$")
 _LONGEST = 2_000
+_LONGEST_CHAIN = 32
 _MESSAGE_LINES = 14
 
 
@@ -61,7 +62,10 @@ class Traceback:
     @property
     def chain(self) -> list["Traceback"]:
         """This traceback and those that led to it, the first cause first."""
-        return [*(self.cause.chain if self.cause else []), self]
+        members = [self]
+        while members[-1].cause is not None and len(members) < _LONGEST_CHAIN:
+            members.append(members[-1].cause)
+        return members[::-1]
 
 
 @dataclass

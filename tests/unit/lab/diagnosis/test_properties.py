@@ -48,6 +48,27 @@ def test_scraps_of_logs_get_a_verdict_with_a_line_that_exists(scraps: list[str],
         assert 1 <= found.evidence.line <= log.count("\n") + 1
 
 
+_ROW = b"Traceback (most recent call last):\n  File 'a', line 1, in f\n    x\nKeyError: 1\n"
+_CHAIN = (
+    b'Traceback (most recent call last):\n  File "a", line 1, in f\n    x\nKeyError: 1\n\nDuring handling of the above '
+)
+_EXTREMES = {
+    "a chain without end": (_CHAIN + b"exception, another exception occurred:\n\n") * 2000,
+    "many tracebacks": _ROW * 2000,
+    "brackets": b"[" * 100_000 + b"\n" + b'"' * 100_000,
+    "blanks": b" " * 300_000,
+    "one long line": b"error " * 400_000,
+    "the same loss for ever": b"loss nan " * 20_000,
+    "one failed allocation after the other": b"RuntimeError: CUDA out of memory. Tried to allocate 1 GiB\n" * 4000,
+}
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("name", list(_EXTREMES))
+def test_extreme_logs_are_judged_in_reasonable_time(name: str) -> None:
+    assert diagnose(_EXTREMES[name], Hints(1)).category in CATEGORIES
+
+
 _NOISE = [
     "2025-01-06 12:46:04.065693: E external/xla/cuda_fft.cc:477] Unable to register cuFFT factory: Attempting",
     "/env/lib/x.py:3: FutureWarning: `torch.cuda.amp.autocast(args...)` is deprecated",
