@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agent.offline.bounds import Bounds
-from agent.offline.numbers import WORD_NUMBER, count_of
+from agent.offline.numbers import LITERAL, WORD_NUMBER, count_of, parse_number
 
 _FOLLOWS = re.compile(
     r"^\s*(?:please\s+|pls\s+|ok(?:ay)?[, ]+|and\s+|but\s+|also\s+|actually[, ]+|no[, ]+|hmm[, ]+|yes[, ]+|can\s+(?:you|we)\s+|could\s+(?:you|we)\s+|let'?s\s+|请|那|还是|再|另外)*"
@@ -15,12 +15,26 @@ _FOLLOWS = re.compile(
     r"|去掉|不要|删掉|删除|移除|加上|加入|添加|增加|再加|改成|改为|改|换成|换|只要|只用|只跑|减少|减半|用|把|种子|限制|预算|翻倍|除了)"
 )
 _DROP = re.compile(
-    r"^\s*(?:\S+\s+){0,4}?(?:drop|remove|skip|exclude|without|leave\s+out|delete|forget(?:\s+about)?|no|去掉|不要|删掉|删除|移除|除了)"
+    r"^\s*(?:\S+\s+){0,4}?(?:drop|remove|skip|exclude|without|leave\s+out|delete|forget(?:\s+about)?|no)(?![a-z])|^\s*(?:\S+\s+){0,4}?(?:去掉|不要|删掉|删除|移除|除了)"
 )
-_ADD = re.compile(r"^\s*(?:\S+\s+){0,3}?(?:add|include|also|plus|as\s+well|加上|加入|添加|再加|增加|加)")
+_ADD = re.compile(
+    r"^\s*(?:\S+\s+){0,3}?(?:add|include|also|plus|as\s+well)(?![a-z])|^\s*(?:\S+\s+){0,3}?(?:加上|加入|添加|再加|增加|加)"
+)
+_MORE_SEEDS = re.compile(
+    rf"(?:再加|多加|增加|加|多跑|再跑|add|plus|another|extra)\s*(?P<count>{WORD_NUMBER})?\s*(?:more\s+|extra\s+|additional\s+|random\s+)*(?:个)?(?:随机)?(?:seeds?|种子)"
+    rf"|(?P<more>{WORD_NUMBER})\s+(?:more|extra|additional)\s+(?:random\s+)?seeds?"
+)
+_BARE = re.compile(rf"(?:drop|remove|skip|without|去掉|不要|删掉|删除|移除)\s*(?P<value>{LITERAL})\s*$")
+_CLAUSE = re.compile(
+    r"\s*(?:[,;.]\s*|\b(?:and|then|but)\s+(?:also\s+)?|,?\s*(?:再|并且|同时|然后|另外))(?=(?:also\s+|then\s+|再|也)?(?:drop|remove|skip|without|add|use|set|make|change|switch|increase"
+    r"|reduce|only|keep|double|halve|去掉|不要|删|移除|加|增加|改|换|用|把|只|减|种子))"
+)
 _HALF = re.compile(r"\bhalf(?:\s+(?:the|of\s+the|as\s+many|as\s+large\s+an?|a))?|\bhalve|减半|一半|\b0\.5x|\b50%")
 _DOUBLE = re.compile(r"\bdouble|\btwice(?:\s+(?:the|as\s+many))?|\b2x\b|翻倍|两倍|加倍")
 _SCALED = re.compile(rf"({WORD_NUMBER})\s*(?:x|times|倍)")
+
+ANY = "*"
+"""In `drop`: whichever setting has the level."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +52,21 @@ def is_follow_up(lowered: str) -> bool:
     return _FOLLOWS.search(lowered) is not None
 
 
+def clauses_of(plain: str) -> list[str]:
+    """The parts of a message that each ask for one change: `drop lr 0.2 and use 10 epochs`."""
+    return [part for part in _CLAUSE.split(plain) if part.strip()]
+
+
+def merged(changes: list[dict[str, Any]]) -> dict[str, Any]:
+    """The changes of several clauses as one; what a later clause says of a setting wins."""
+    whole: dict[str, Any] = {}
+    for change in changes:
+        for name, value in change.items():
+            both = isinstance(value, dict) and isinstance(whole.get(name), dict)
+            whole[name] = {**whole[name], **value} if both else value
+    return whole
+
+
 def change_arguments(lowered: str, parts: Parts) -> dict[str, Any]:
     """The arguments of `change_plan`; empty when nothing to change was said."""
     scale = scale_of(lowered, parts.loose)
@@ -46,8 +75,14 @@ def change_arguments(lowered: str, parts: Parts) -> dict[str, Any]:
     arguments: dict[str, Any] = {verb: levels}
     arguments["scale_seeds"] = scale.pop("seed", None)
     arguments["scale"] = scale
-    if arguments["scale_seeds"] is None:
+    more = _MORE_SEEDS.search(lowered)
+    if more is not None:
+        arguments["add_seeds"] = int(count_of(more["count"] or more["more"] or "1") or 1)
+    elif arguments["scale_seeds"] is None:
         _seeds(arguments, verb, parts.bounds.seeds)
+    bare = _BARE.search(lowered)
+    if bare is not None and not levels:
+        arguments["drop"] = {ANY: [parse_number(bare["value"])]}
     bounds = parts.bounds
     if bounds.strategy not in (None, "grid") and parts.spans:
         arguments["ranges"] = {name: list(span) for name, span in parts.spans.items()}

@@ -140,7 +140,7 @@ def _retry(asked: Asked) -> ToolCall | None:
 def _log(asked: Asked) -> ToolCall | None:
     if not asked.has(r"\blogs?\b|\blines?\b|\bstdout\b|\bstderr\b|\boutput\s+of\b|\btail\b|日志|输出|最后\S{0,4}行"):
         return None
-    if asked.has(r"audit|compare|report\s+\w+|train"):
+    if asked.has(r"audit|compare|report\s+\w+|train|log[- ]?(?:scale|spaced|space|uniform|linear)|sweep"):
         return None
     if asked.run is None and asked.context.run is None and not asked.has(r"log|日志"):
         return None
@@ -253,7 +253,7 @@ def _results(asked: Asked) -> ToolCall | None:
         r"matrix|矩阵|results?\b|结果|comparison\s+(?:table|chart|plot|figure|picture|of)|对比图|对比表|leaderboard|heat\s*map|summary\s+of\s+plan|总结|scores?\b"
     )
     won = asked.has(
-        r"(?:which|what|who)\b.*(?:won|wins?|is\s+(?:the\s+)?(?:best|better|real|significant)|was\s+(?:the\s+)?best|performed|did\s+best|came\s+out|better|worked\s+best)|is\s+(?:it|that|the\s+difference)\s+(?:real|significant|noise)|哪(?:个|组|种).*(?:最好|更好|最佳|赢|好)|显著"
+        r"(?:which|what|who)\b.*(?:(?:gave|has|had|got|reached|gives)\b.*(?:best|lowest|highest|smallest|largest|most|least)|won|wins?|is\s+(?:the\s+)?(?:best|better|real|significant)|was\s+(?:the\s+)?best|performed|did\s+best|came\s+out|better|worked\s+best)|is\s+(?:it|that|the\s+difference)\s+(?:real|significant|noise)|哪(?:个|组|种).*(?:最好|更好|最佳|赢|好)|显著"
     )
     asks = (
         asked.has(r"show|post|give|send|plot|draw|display|see|print|get|what|how|where|看|发|贴|画|给|展示|出|显示")
@@ -304,7 +304,7 @@ def _status(asked: Asked) -> ToolCall | None:
     if states and (asked.run is not None or asked.plan is not None):
         return _call("show_status", run=asked.run, plan=asked.plan if asked.run is None else None)
     if asked.is_all(
-        r"(?:show|check|get|what(?:'s|\s+is))?\s*(?:me\s+)?(?:the\s+|my\s+|our\s+|current\s+|overall\s+)*(?:status|progress|state)(?:\s+(?:now|update|report))?(?:\s+of\s+(?:my\s+|the\s+|all\s+)*(?:runs|plans|experiments|everything|jobs))?|how(?:'s|\s+is|\s+are)\s+(?:it|things|everything|my\s+runs|the\s+runs|my\s+experiments|the\s+experiments)\s*(?:going|doing|looking)?|are\s+we\s+there\s+yet|进度|状态|进展(?:如何|怎么样)?|怎么样了|(?:现在|目前)?(?:进展|进度|情况)(?:如何|怎么样|怎样)(?:了)?|(?:show|list)\s+(?:my\s+|all\s+)?(?:runs|plans|experiments)|(?:my|all)\s+(?:runs|plans)|sup"
+        r"(?:show|check|get|what(?:'s|\s+is))?\s*(?:me\s+)?(?:the\s+|my\s+|our\s+|current\s+|overall\s+)*(?:status|progress|state)(?:\s+(?:now|update|report))?(?:\s+of\s+(?:my\s+|the\s+|all\s+)*(?:runs|plans|experiments|everything|jobs))?|how\s+do\s+things\s+stand|(?:现在|目前)?(?:跑|运行|进行)得(?:怎么样|如何|怎样)(?:了)?|how(?:'s|\s+is|\s+are)\s+(?:it|things|everything|my\s+runs|the\s+runs|my\s+experiments|the\s+experiments)\s*(?:going|doing|looking)?|are\s+we\s+there\s+yet|进度|状态|进展(?:如何|怎么样)?|怎么样了|(?:现在|目前)?(?:进展|进度|情况)(?:如何|怎么样|怎样)(?:了)?|(?:show|list)\s+(?:my\s+|all\s+)?(?:runs|plans|experiments)|(?:my|all)\s+(?:runs|plans)|sup"
     ):
         return _call("show_status")
     if asked.is_all(r"(?:show\s+(?:me\s+)?)?(?:run|plan)\s*#?\d+"):

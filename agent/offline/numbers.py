@@ -38,7 +38,12 @@ STEP = re.compile(
 )
 VALUES = re.compile(
     r"\s*,?\s*[(]?(?:with|using|in|取|共)?\s*(\d+|[a-z]+|[两二三四五六七八九十])\s*"
-    r"(?:(?:log[- ]?|evenly[- ])spaced\s+)?(?:values|points|levels|samples|个值|个点|档)[)]?"
+    r"(?:(?:log[- ]?|evenly[- ])spaced\s+)?(?:values|points|levels|samples|(?<=spaced )steps|个值|个点|档)[)]?(?:\s*(?:on\s+a\s+|in\s+)?log(?:arithmic)?[- ]?(?:scale|space))?"
+)
+
+VALUES_ANYWHERE = re.compile(
+    r"(?<![\w.])(\d+)\s*(?:different\s+)?(?:(?:log[- ]?|evenly[- ])(?:spaced|scale[d]?)\s+)?(?:values|points|levels|(?<=spaced )steps|个值|个点|档)(?![a-z])"
+    r"(?:\s*(?:on\s+a\s+|in\s+)?log(?:arithmic)?[- ]?(?:scale|space))?"
 )
 
 _WORDS = {

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from agent.offline.bounds import Bounds, read_bounds, read_metrics
-from agent.offline.changes import Parts, change_arguments, is_follow_up, retry_arguments
+from agent.offline.changes import Parts, change_arguments, clauses_of, is_follow_up, merged, retry_arguments
 from agent.offline.commands import UNDERSTOOD, read_command
 from agent.offline.model import Interpretation, RecipeWords, ThreadContext, ToolCall, Vocabulary
 from agent.offline.names import read_names
@@ -66,10 +66,18 @@ def interpret(
     parts = _read_parts(page, vocabulary, now)
     follows = is_follow_up(own_words) or _is_fragment(own_words, parts)
     if context.plan is not None and follows and not _is_new_plan(own_words, parts):
-        arguments = change_arguments(own_words, parts)
+        arguments = _changes(plain, own_words, parts, vocabulary, now)
         if arguments:
             return _done(ToolCall("change_plan", {"plan": context.plan, **arguments}), language)
     return _plan(plain, own_words, parts, vocabulary, language)
+
+
+def _changes(plain: str, own_words: str, parts: Parts, vocabulary: Vocabulary, now: datetime | None) -> dict[str, Any]:
+    """What a follow-up changes, clause by clause where it has several."""
+    clauses = clauses_of(plain)
+    if len(clauses) < 2:
+        return change_arguments(own_words, parts)
+    return merged([change_arguments(c.lower(), _read_parts(Page(c), vocabulary, now)) for c in clauses])
 
 
 def _is_plan_after_all(command: ToolCall, plain: str) -> bool:

@@ -22,6 +22,7 @@ from agent.offline.numbers import (
     SEPARATOR,
     STEP,
     VALUES,
+    VALUES_ANYWHERE,
     Span,
     atoms,
     count_of,
@@ -206,12 +207,12 @@ def _without_last_counted(text: str, listed: re.Match[str]) -> int | None:
 def _take_range(page: Page, found: Found, start: int, word: SettingWord, span: Span) -> None:
     low, high, end = span.low, span.high, span.end
     step = STEP.match(page.lower, end)
-    count = VALUES.match(page.lower, end) if step is None else None
+    count = (VALUES.match(page.lower, end) or VALUES_ANYWHERE.search(page.lower, end)) if step is None else None
     number = count_of(count[1]) if count is not None else None
     if step is not None:
         end = step.end()
     elif count is not None and number is not None:
-        end = count.end()
+        page.cross_off(*count.span())
     by = parse_number(step[1]) if step is not None else None
     found.add(word.name, expand(_scale(word, low, high), low, high, by, int(number) if number else None))
     if low != high:

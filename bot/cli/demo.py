@@ -35,6 +35,7 @@ class Outcome:
     succeeded: int
     out_of_memory: int
     repaired: int
+    spared: int
     batch_kept: bool
     picture: str | None
 
@@ -120,6 +121,7 @@ def _outcome(house: House, talk: Conversation, plan_id: int) -> Outcome:
         succeeded=sum(run.state == RunState.SUCCEEDED for run in runs),
         out_of_memory=len(memory),
         repaired=len(repaired),
+        spared=sum(bool(run.remedies.get("words")) for run in runs if run not in memory),
         batch_kept=kept,
         picture=images[-1] if images else None,
     )
@@ -138,11 +140,13 @@ def _report(house: House, console: Console, outcome: Outcome) -> None:
     kept = "unchanged" if outcome.batch_kept else "CHANGED"
     console.print(
         f"{outcome.out_of_memory} really ran out of memory; {outcome.repaired} of them were repaired and finished, "
-        f"effective batch {kept}."
+        f"effective batch {kept}. {plural(outcome.spared, 'like cell')} started with what was learned."
     )
     console.print(f"Comparison matrix: {outcome.picture}", soft_wrap=True)
     console.print(f"The same runs in MLflow: mlflow ui --backend-store-uri {house.tracking_uri}", soft_wrap=True)
-    console.print("Talk to it yourself: make chat", style="dim")
+    talk = f"LABHAND_HOME={house.home.root} .venv/bin/labhand ask --thread {THREAD}"
+    console.print(f"Ask about this demo: {talk} “why did it fail?”", style="dim", soft_wrap=True)
+    console.print("Talk to it in a home of your own: make chat", style="dim")
 
 
 def _demo_home(home: Path) -> Path:

@@ -25,7 +25,7 @@ from lab.remedies.actions import Situation
 from lab.remedies.change import Change, change_digest, change_from, overlay
 from lab.remedies.choose import Choice, choose, verdict_from
 from lab.remedies.knobs import knobs_for
-from lab.schema import Attempt, Plan, RemedyTried, Run
+from lab.schema import Attempt, Plan, RemedyTried, Run, Thread
 from lab.services import Lab
 from lab.states import AttemptState, RunState
 from lab.transitions import end_attempt, move_run
@@ -155,6 +155,9 @@ def _failed(
         spent = "" if budget_left else f"{plural(run.max_retries, 'retry')} used up"
         card = failed_card(run, attempt, choice, spent)
     if plan.thread_id is not None:
+        thread = tx.get_one(Thread, plan.thread_id)
+        thread.run_id = run.id
+        tx.add(thread)
         outbox.say(tx, plan.thread_id, card, dedupe_key=f"attempt:{attempt.id}:end", at=now)
 
 

@@ -62,7 +62,8 @@ class Traceback:
     @property
     def chain(self) -> list["Traceback"]:
         """This traceback and those that led to it, the first cause first."""
-        members = [self]
+        members = list[Traceback]()
+        members.append(self)
         while members[-1].cause is not None and len(members) < _LONGEST_CHAIN:
             members.append(members[-1].cause)
         return members[::-1]

@@ -20,7 +20,8 @@ class DesignChange(Value):
     """What should be different. `set` replaces a setting's levels, `add` and `drop` extend and thin them.
 
     An empty `drop` takes the setting out, so that it has its default again. `scale` multiplies numeric levels; `seeds`
-    gives the number of seeds. Names are as people write them.
+    gives the number of seeds, `add_seeds` how many more. Names are as people write them; `*` in `drop` is whichever
+    setting has the level.
     """
 
     set: Mapping[str, tuple[Setting, ...]] = {}
@@ -29,6 +30,7 @@ class DesignChange(Value):
     scale: Mapping[str, float] = {}
     seeds: int | None = None
     scale_seeds: float | None = None
+    add_seeds: int | None = None
     ranges: Mapping[str, tuple[float, float]] = {}
     metrics: tuple[str, ...] = ()
     limits: Limits = Limits()
@@ -50,7 +52,7 @@ def changed_design(recipe: Recipe, design: Design, change: DesignChange) -> Desi
         edit.scale(name, factor)
     for name, (low, high) in change.ranges.items():
         edit.search(name, low, high)
-    edit.seed(change.seeds, change.scale_seeds)
+    edit.seed(edit.seed_count(change.add_seeds) or change.seeds, change.scale_seeds)
     after = _finished(recipe, design, change, ordered(edit.factors), edit.ranges)
     if problem := over_limit(after):
         raise BadRequest(problem)
@@ -93,7 +95,7 @@ class _Edit:
         self.factors[own] = tuple(dict.fromkeys([*self._present(own), *self._read(own, levels)]))
 
     def drop(self, name: str, levels: tuple[Setting, ...]) -> None:
-        own = self._own(name)
+        own = self._holder(levels) if name == "*" else self._own(name)
         if not levels:
             self._take_out(own)
             return
@@ -105,6 +107,18 @@ class _Edit:
         if not left:
             raise BadRequest(f"Nothing of {own} would be left.", next_step="Cancel the plan, or name what to keep.")
         self.factors[own] = left
+
+    def _holder(self, levels: tuple[Setting, ...]) -> str:
+        """The one setting that varies and has all these levels. Raises `BadRequest` when none or several do."""
+        holders = [
+            name
+            for name, present in self.factors.items()
+            if len(present) > 1 and all(same_level(level, *present) for level in levels)
+        ]
+        if len(holders) != 1:
+            said = listing([number(level) for level in levels])
+            raise BadRequest(f"Which setting's {said} should go?", next_step="Name the setting too.")
+        return holders[0]
 
     def scale(self, name: str, factor: float) -> None:
         own = self._own(name)
@@ -127,6 +141,10 @@ class _Edit:
             raise BadSetting(problem)
         self.ranges[own] = (low, high)
         self.factors.pop(own, None)
+
+    def seed_count(self, more: int | None) -> int | None:
+        """How many seeds there are with so many more."""
+        return len(self.factors.get("seed", (0,))) + more if more else None
 
     def seed(self, count: int | None, factor: float | None) -> None:
         if count is None and factor is None:

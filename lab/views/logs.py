@@ -57,10 +57,10 @@ def _card(run: Run, attempt: Attempt, diagnosis: Mapping[str, Any]) -> Card:
     evidence: Mapping[str, Any] | None = diagnosis.get("evidence")
     actions: Sequence[str] = diagnosis.get("actions") or ()
     text = str(diagnosis.get("root_cause", ""))
-    if actions and diagnosis.get("category") != "no-failure":
-        text += f"\n\nWhat helps: {listing([action.replace('-', ' ') for action in actions[:3]])}."
     if after := "; ".join(run.remedies.get("words", [])):
-        text += f"\n\nWhat was changed since: {after}; the run is {run.state}."
+        text += f"\n\nWhat was changed since: {after}. The run has {run.state} now."
+    elif actions and diagnosis.get("category") != "no-failure":
+        text += f"\n\nWhat helps: {listing([action.replace('-', ' ') for action in actions[:3]])}."
     return Card(
         "diagnosis",
         f"Run {run.id}, try {attempt.number}: {diagnosis.get('category', 'unknown')}",

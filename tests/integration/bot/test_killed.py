@@ -1,6 +1,5 @@
 """kill -9 at twenty random moments of a plan: every run ends, none runs twice."""
 
-import os
 import random
 import signal
 import sqlite3
@@ -11,6 +10,8 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+
+from tests.integration.bot.toy import environment
 
 KILLS = 20
 MESSAGE = "compare red and blue on toy with level 1, 2, 3, 4, 5, 6 and 7, 2 seeds"
@@ -41,9 +42,10 @@ print(f"score={int(a.level) + int(a.seed) / 10}", flush=True)
 
 
 def ask(home: Path, *words: str) -> subprocess.Popen[bytes]:
-    environment = {**os.environ, "LABHAND_HOME": str(home), "LABHAND_CPUS": "2", "LABHAND_TICK_SECONDS": "0.1"}
     command = [sys.executable, "-m", "bot.cli.main", "ask", "--thread", "t", "--wait", "--yes", "--json", *words]
-    return subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    return subprocess.Popen(
+        command, env=environment(home, LABHAND_CPUS="2"), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    )
 
 
 def rows(home: Path, query: str) -> list[tuple[object, ...]]:

@@ -110,9 +110,9 @@ def test_any_text_is_answered(text: str) -> None:
     ids=lambda text: text[:12],
 )
 def test_no_text_takes_long(text: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     interpret(text, KNOWN)
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
 
 
 @pytest.mark.parametrize("text", ["cancel it", "stop that", "取消它", "kill it", "retry it", "why did it fail?"])
