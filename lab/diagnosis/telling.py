@@ -10,6 +10,7 @@ _PATH = re.compile(r"""['"‘`](?P<quoted>[^'"’`]*/[^'"’`]*)['"’`]|(?<![\w
 _URL = re.compile(r"https?://\S+?(?=[\s'\"),;]|$)")
 _LIMIT = re.compile(r"ulimit -n\D{0,12}(\d+)|(\d+) (?:descriptors|open files)")
 _SHAPES = re.compile(r"\(?\d+(?:x\d+)+ and \d+(?:x\d+)+\)?|\[[\d, ]+\]")
+_PORT = re.compile(r"(?i)(?:\bport\b\D{0,4}|[\w\]]:)(\d{2,5})\b")
 _LONGEST = 160
 
 
@@ -42,6 +43,9 @@ def _value(case: Case, finding: Finding, name: str) -> str:
     if name == "limit":
         found = _LIMIT.search(case.text)
         return f"the limit is {found[1] or found[2]}" if found else ""
+    if name == "port":
+        found = _PORT.search(line.body)
+        return found[1] if found else ""
     if name == "shapes":
         found = _SHAPES.search(line.body)
         return found[0].strip("()") if found else ""
