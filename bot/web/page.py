@@ -1,169 +1,185 @@
 """One browser tab: a list of threads, the messages of one, and a box to write in."""
 
 import asyncio
+import json
+import logging
 import uuid
-from collections.abc import Callable
+from collections.abc import Awaitable, Sequence
 from pathlib import Path
 
-from nicegui import ui
+from nicegui import events, ui
 
-from bot.surface import Inbound, InboundKind, Receiver
-from bot.web.cards import render_card
-from bot.web.feed import Message, ThreadFeed
+from bot.web.composer import Composer
+from bot.web.conversation import Conversation
+from bot.web.feed import Message, ThreadSummary
+from bot.web.files import picture_url
+from bot.web.header import Header, persona_switch, show_person
+from bot.web.hub import Hub
+from bot.web.parts import marked
+from bot.web.script import SCRIPT
+from bot.web.sidebar import Sidebar
 from lab.cards import Button
 
-SUGGESTIONS = (
-    "compare mlp and cnn on digits with lr 0.1 and 0.01, 2 seeds",
-    "what can you do?",
-    "queue",
-    "比较mlp和cnn在digits上的表现，学习率0.1和0.01",
-)
+_LOG = logging.getLogger(__name__)
 
 
 class Tab:
-    """A tab of one person. `changed(thread)` is called on the page's own loop whenever a thread has moved."""
+    """A tab of one person. The hub tells it when something has moved."""
 
-    def __init__(
-        self, feed: ThreadFeed, receive: Receiver, user: str, image_url: Callable[[str], str | None], thread: str | None
-    ) -> None:
-        self._feed = feed
-        self._receive = receive
-        self._user = user
-        self._image_url = image_url
-        self.thread = thread or f"web-{uuid.uuid4().hex[:12]}"
-        self._shown: dict[str, tuple[Message, ui.element]] = {}
-        self._note = ""
+    def __init__(self, hub: Hub, thread: str | None = None, person: str | None = None) -> None:
+        self._hub = hub
+        self._person = hub.person_of(person)
+        self._thread = thread or new_thread()
+        self._lock = asyncio.Lock()
+        self._asked = self._answered = 0
 
-    async def build(self) -> None:
-        """Draw the tab."""
+    @property
+    def thread(self) -> str:
+        return self._thread
+
+    @property
+    def person(self) -> str:
+        return self._person
+
+    async def build(self, theme: str | None = None) -> None:
+        """Draw the tab. Must run within a page's context."""
         ui.add_css(Path(__file__).with_name("page.css").read_text(encoding="utf-8"))
-        ui.page_title("Labhand")
-        dark = ui.dark_mode(value=None)
-        with ui.header(elevated=False).classes("items-center q-px-md").props("bordered"):
-            ui.button(icon="menu", on_click=lambda: drawer.toggle()).props(
-                'flat dense round aria-label="Conversations"'
+        ui.add_head_html(SCRIPT)
+        ui.colors(primary="#5b5bd6", negative="#d64550")
+        self._sidebar = Sidebar(self.go, self._persona())
+        self._header = Header(self._sidebar.drawer, theme)
+        with ui.element("main").classes("lh-main"):
+            self._conversation = Conversation(
+                self._person, self.press, lambda path: picture_url(self._hub.images, path)
             )
-            ui.label("Labhand").classes("lh-title")
-            ui.space()
-            ui.label(self._user).classes("lh-footer").props('data-testid="user"')
-            ui.button(icon="contrast", on_click=dark.toggle).props('flat dense round aria-label="Light or dark"')
-        with ui.left_drawer(bordered=True).classes("gap-1") as drawer:
-            new = ui.button("New conversation", icon="add", on_click=lambda: ui.navigate.to("/"))
-            new.props('unelevated no-caps data-testid="new-thread"').classes("w-full")
-            self._list = ui.column().classes("w-full gap-0 q-mt-sm").props('data-testid="thread-list"')
-        self._column = ui.column().classes("lh-feed").props('data-testid="feed" aria-live="polite"')
-        self._working = ui.label("").classes("lh-feed lh-working").props('data-testid="working"')
-        self._write_box()
+            self._working = marked(ui.element("div").classes("lh-working"), testid="working").props("role=status")
+            with self._working:
+                ui.element("span").classes("lh-pulse").props("aria-hidden=true")
+                self._note = ui.label("")
+        self._composer = Composer(self.write, self.send_file)
+        ui.on("labhand_back", self._went_back)
+        self._hub.joined(self)
+        self._people()
         await self.refresh()
+        self.show_working(self._hub.notes.get(self._thread, ""))
 
-    def _write_box(self) -> None:
-        with ui.footer().props("bordered"), ui.row().classes("lh-input"):
-            box = ui.textarea(placeholder="What would you like to find out?").props(
-                'autogrow outlined dense rows=1 autofocus data-testid="message-input" aria-label="Message"'
-            )
-            box.classes("grow")
-            upload = ui.upload(on_upload=self._uploaded, auto_upload=True, max_file_size=2_000_000).classes("hidden")
-            attach = ui.button(icon="attach_file", on_click=lambda: upload.run_method("pickFiles"))
-            attach.props('flat round aria-label="Attach a log file"')
-
-            async def send() -> None:
-                text = str(box.value or "").strip()
-                if text:
-                    box.value = ""
-                    await self.say(text)
-
-            box.on("keydown.enter.exact.prevent", send)
-            ui.button(icon="send", on_click=send).props('unelevated round data-testid="send" aria-label="Send"')
-
-    async def say(self, text: str) -> None:
-        """Hand the person's words in; they show once they are durable."""
-        await self._hand_in(InboundKind.MESSAGE, text=text)
-        with self._column:
-            ui.run_javascript(f"history.replaceState(null, '', '/?thread={self.thread}')")
-
-    async def _uploaded(self, event: object) -> None:
-        content = getattr(event, "file", None) or getattr(event, "content", None)
-        data = content.read() if content is not None else b""
-        raw = await data if asyncio.iscoroutine(data) else data
-        text = bytes(raw).decode("utf-8", errors="replace")
-        await self._hand_in(InboundKind.FILE, text=text)
-
-    def pressed(self, button: Button, text: str) -> None:
-        """A click on a card."""
-        task = self._hand_in(InboundKind.ACTION, text=text, action=button.action, value=button.value)
-        _TASKS.add(running := asyncio.create_task(task))
-        running.add_done_callback(_TASKS.discard)
-
-    async def _hand_in(self, kind: InboundKind, *, text: str = "", action: str = "", value: str = "") -> None:
-        event = Inbound(
-            "web", uuid.uuid4().hex, kind, self.thread, self._user, self._user, text, action=action, value=value
-        )
-        await self._receive(event)
+    async def go(self, thread: str | None, *, push: bool = True) -> None:
+        """Open another thread in this tab, or a new one."""
+        self._thread = thread or new_thread()
+        self._conversation.reset()
+        self.show_working(self._hub.notes.get(self._thread, ""))
+        self._address(thread, push=push)
+        self._people()
         await self.refresh()
+        self._composer.focus()
 
-    def working(self, note: str) -> None:
+    async def write(self, text: str) -> bool:
+        """Hand the person's words in; they show once they are durable. Returns whether they are."""
+        self._address(self._thread, push=False)
+        return await self._handed_in(self._hub.write(self, text))
+
+    async def send_file(self, name: str, text: str) -> bool:
+        """Hand a file's text in. Returns whether it is durable."""
+        self._address(self._thread, push=False)
+        return await self._handed_in(self._hub.send_file(self, name, text))
+
+    async def press(self, button: Button, answer: str) -> bool:
+        """Hand in a click on a card. Returns whether it is durable."""
+        return await self._handed_in(self._hub.press(self, button, answer))
+
+    def show_working(self, note: str) -> None:
         """Show or clear the sign that an answer is being worked on."""
-        self._note = note
-        self._working.text = note
+        self._note.text = note
+        self._working.set_visibility(bool(note))
+        if note:
+            self._to_end(always=False)
 
     async def refresh(self) -> None:
-        """Draw what is new or has changed; the rest stays where it is."""
-        messages = await asyncio.to_thread(self._feed.messages, self.thread)
-        threads = await asyncio.to_thread(self._feed.threads)
-        self._list.clear()
-        with self._list:
-            for summary in threads:
-                entry = (
-                    ui.label(summary.title).classes("lh-thread").props('data-testid="thread" role="button" tabindex=0')
-                )
-                entry.classes("current" if summary.id == self.thread else "")
-                entry.on("click", lambda _event, name=summary.id: ui.navigate.to(f"/?thread={name}"))
+        """Draw what is new or has changed. Once this returns, all that the feed held when it was called is shown."""
+        self._asked += 1
+        mine = self._asked
+        async with self._lock:
+            if self._answered >= mine:
+                return
+            mark, thread = self._asked, self._thread
+            messages = await asyncio.to_thread(self._hub.feed.messages, thread)
+            threads = await asyncio.to_thread(self._hub.feed.threads)
+            if thread == self._thread:
+                self._draw(messages, threads)
+                self._answered = mark
+
+    async def refresh_list(self) -> None:
+        """Draw the list of threads only."""
+        self._draw_list(await asyncio.to_thread(self._hub.feed.threads))
+
+    def _draw(self, messages: Sequence[Message], threads: Sequence[ThreadSummary]) -> None:
+        self._hub.unread(self._person).discard(self._thread)
+        self._draw_list(threads)
         if not messages:
-            self._show_empty()
+            self._conversation.show_empty(self._welcome)
             return
-        if not self._shown:
-            self._column.clear()
-        grew = False
-        for message in messages:
-            grew = self._show(message) or grew
-        if grew:
-            with self._column:
-                ui.run_javascript("window.scrollTo({top: document.body.scrollHeight, behavior: 'smooth'})")
+        new = self._conversation.show(messages)
+        if new:
+            self._to_end(always=len(new) == len(messages) or any(m.author == self._person for m in new))
+            self._run("labhand.news()")
 
-    def _show_empty(self) -> None:
-        self._column.clear()
-        with self._column, ui.column().classes("lh-empty items-center"):
-            ui.label("Tell me what you would like to compare.").classes("text-h6")
-            ui.label("I draw up a plan first. Nothing starts before you press Run.")
-            for suggestion in SUGGESTIONS:
-                chip = ui.button(suggestion, on_click=lambda _event, text=suggestion: self.say(text))
-                chip.props('outline rounded no-caps color=grey-7 data-testid="suggestion"')
+    def _draw_list(self, threads: Sequence[ThreadSummary]) -> None:
+        self._sidebar.show(threads, self._thread, self._hub.unread(self._person))
+        title = next((thread.title for thread in threads if thread.id == self._thread), "")
+        with self._working:
+            self._header.show_title(title)
 
-    def _show(self, message: Message) -> bool:
-        before = self._shown.get(message.key)
-        if before is not None and before[0] == message:
-            return False
-        if before is None:
-            with self._column:
-                place: ui.element = ui.column().classes("w-full gap-0")
-        else:
-            place = before[1]
-            place.clear()
-        with place:
-            if message.card is None:
-                ui.label(message.text[:4000]).classes("lh-mine").props('data-testid="mine"')
+    def _welcome(self) -> None:
+        with ui.element("div").classes("lh-empty"):
+            ui.element("div").classes("lh-logo lh-logo-large").props("aria-hidden=true")
+            ui.label("What would you like to find out?").classes("lh-hello").props('role=heading aria-level="2"')
+            ui.label("I draw up a plan and an estimate first. Nothing starts before you press Run.")
+            with ui.element("div").classes("lh-suggestions"):
+                for text in self._hub.suggestions:
+                    chip = ui.button(text, color=None, on_click=lambda _event, text=text: self.write(text))
+                    marked(chip.props("outline no-caps align=left").classes("lh-plain"), testid="suggestion")
+
+    def _people(self) -> None:
+        self._header.people.clear()
+        with self._header.people:
+            if self._hub.personas:
+                persona_switch(self._person, {*self._hub.people, self._hub.user}, self._thread)
             else:
-                render_card(message.card, self.pressed, self._image_url)
-        self._shown[message.key] = (message, place)
-        return before is None
+                show_person(self._person)
+
+    async def _handed_in(self, event: Awaitable[None]) -> bool:
+        try:
+            await event
+        except Exception:  # noqa: BLE001 - boundary: a surface event; the person is told and can try again
+            _LOG.exception("an event of the local page could not be kept")
+            with self._working:
+                ui.notify("That could not be saved, so nothing was done. Please try again.", type="negative")
+            return False
+        return True
+
+    async def _went_back(self, event: events.GenericEventArguments) -> None:
+        await self.go(event.args or None, push=False)
+
+    def _persona(self) -> str | None:
+        return self._person if self._person != self._hub.user else None
+
+    def _address(self, thread: str | None, *, push: bool) -> None:
+        arguments = ", ".join(_quoted(text) for text in (thread, self._persona()))
+        self._run(f"labhand.address({arguments}, {'true' if push else 'false'})")
+
+    def _to_end(self, *, always: bool) -> None:
+        self._run(f"labhand.toEnd({'true' if always else 'false'})")
+
+    def _run(self, code: str) -> None:
+        with self._working:
+            ui.run_javascript(code)
 
 
-_TASKS: set[asyncio.Task[None]] = set()
-"""Clicks being handed in: asyncio itself keeps only weak references to its tasks."""
+def new_thread() -> str:
+    """A name that no thread has yet."""
+    return f"web-{uuid.uuid4().hex[:12]}"
 
 
-def image_url(root: Path, path: str) -> str | None:
-    """The page's address of a picture below `root`, or `None` when there is no such picture."""
-    file = Path(path)
-    inside = file.resolve().is_relative_to(root.resolve()) and file.suffix == ".png" and file.is_file()
-    return f"/images/{file.name}?v={file.stat().st_mtime_ns}" if inside else None
+def _quoted(text: str | None) -> str:
+    """A JavaScript literal that also holds within a script element."""
+    return json.dumps(text).replace("<", "\\u003c") if text else "null"

@@ -1,38 +1,59 @@
-"""The page as a surface: NiceGUI on loopback, in the same loop as the rest of the bot."""
+"""The page as a surface. NiceGUI is imported when it starts, so that naming the surface costs nothing."""
 
-import asyncio
-import contextlib
-import secrets
-import socket
 import uuid
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from bot.surface import Receiver, SurfaceLimits
 from bot.web.feed import ThreadFeed
-from bot.web.guard import Guard
+from bot.web.hub import NAME, Hub
 from lab.cards import Card
-from lab.errors import LabError
 
-HOST = "127.0.0.1"
+if TYPE_CHECKING:
+    from bot.web.server import PageServer
+
+SUGGESTIONS = (
+    "compare mlp and cnn on digits with lr 0.1 and 0.01, 2 seeds",
+    "what can you do?",
+    "what is in the queue?",
+    "比较mlp和cnn在digits上的表现，学习率0.1和0.01",
+)
 
 
 class WebSurface:
-    """Serves the page until it is closed. `port` 0 takes a free one; `url` carries the token."""
+    """Serves the page on 127.0.0.1 until it is closed. `port` 0 takes a free one; `url` carries the token.
 
-    def __init__(self, feed: ThreadFeed, *, port: int, token: str, user: str, images_root: Path) -> None:
+    The page acts as `user`; with `personas`, `?as=NAME` acts as somebody else, to try approvals with two people.
+    Only pictures below `images_root` are shown. `suggestions` are offered where nothing was said yet.
+    """
+
+    def __init__(
+        self,
+        feed: ThreadFeed,
+        *,
+        port: int,
+        token: str,
+        user: str,
+        images_root: Path,
+        suggestions: Sequence[str] = SUGGESTIONS,
+        personas: bool = False,
+    ) -> None:
+        if not token:
+            raise ValueError("the page needs a token: without one anybody on this machine could use it")
         self._feed = feed
         self._port = port
         self._token = token
         self._user = user
         self._images = images_root
-        self._tabs: set[Any] = set()
-        self._server: Any = None
-        self._task: asyncio.Task[None] | None = None
+        self._suggestions = tuple(suggestions)
+        self._personas = personas
+        self._hub: Hub | None = None
+        self._server: PageServer | None = None
 
     @property
     def name(self) -> str:
-        return "web"
+        return NAME
 
     @property
     def limits(self) -> SurfaceLimits:
@@ -40,81 +61,34 @@ class WebSurface:
 
     @property
     def url(self) -> str:
-        return f"http://{HOST}:{self._port}/?token={self._token}"
+        return f"http://127.0.0.1:{self._port}/?token={self._token}"
 
     async def start(self, receive: Receiver) -> None:
-        """Serve. Raises `LabError` when the port is taken."""
-        import uvicorn
+        """Serve, in the running loop. Raises `LabError` when the port is taken or the page does not come up."""
+        from bot.web.server import PageServer, listen
 
-        listener = _listen(self._port)
-        self._port = listener.getsockname()[1]
-        app = Guard(self._application(receive), self._token)
-        config = uvicorn.Config(
-            app, log_level="warning", lifespan="on", ws="websockets-sansio", timeout_graceful_shutdown=1
-        )
-        self._server = uvicorn.Server(config)
-        self._task = asyncio.create_task(_serve(self._server, listener))
-        while not self._server.started and not self._task.done():
-            await asyncio.sleep(0.02)
+        listener = listen(self._port)
+        self._hub = Hub(self._feed, receive, self._user, self._images, self._suggestions, self._personas)
+        self._server = PageServer(self._hub, self._token, listener)
+        self._port = self._server.port
+        await self._server.start()
 
     async def send(self, thread: str, card: Card) -> str:
-        await self._moved(thread)
+        """Show what the feed holds now in every open tab, and mark the thread as unread for those elsewhere."""
+        if self._hub is not None:
+            await self._hub.said(thread)
         return uuid.uuid4().hex
 
     async def edit(self, thread: str, message_id: str, card: Card) -> None:
-        await self._moved(thread)
+        """Show what the feed holds now in every open tab of the thread, in place."""
+        if self._hub is not None:
+            await self._hub.moved(thread)
 
     async def working(self, thread: str, note: str) -> None:
-        for tab in [tab for tab in self._tabs if tab.thread == thread]:
-            tab.working(note)
+        if self._hub is not None:
+            self._hub.working(thread, note)
 
     async def close(self) -> None:
-        if self._server is not None and self._task is not None:
-            self._server.should_exit = True
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
-
-    async def _moved(self, thread: str) -> None:
-        for tab in [tab for tab in self._tabs if tab.thread == thread]:
-            await tab.refresh()
-
-    def _application(self, receive: Receiver) -> Any:
-        from fastapi import FastAPI
-        from nicegui import app as pages
-        from nicegui import ui
-
-        from bot.web.page import Tab, image_url
-
-        api = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
-
-        @ui.page("/")
-        async def conversation(thread: str | None = None) -> None:
-            tab = Tab(self._feed, receive, self._user, lambda path: image_url(self._images, path), thread)
-            client = ui.context.client
-            self._tabs.add(tab)
-            client.on_delete(lambda: self._tabs.discard(tab))
-            await tab.build()
-
-        pages.add_static_files("/images", str(self._images))
-        ui.run_with(api, title="Labhand", storage_secret=secrets.token_hex(16), show_welcome_message=False)
-        return api
-
-
-async def _serve(server: Any, listener: socket.socket) -> None:
-    try:
-        await server.serve(sockets=[listener])
-    finally:
-        listener.close()
-
-
-def _listen(port: int) -> socket.socket:
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listener.bind((HOST, port))
-    except OSError as error:
-        listener.close()
-        raise LabError(
-            f"Port {port} on {HOST} is taken.", next_step="Set LABHAND_WEB_PORT to another, or to 0 for a free one."
-        ) from error
-    return listener
+        if self._server is not None:
+            await self._server.close()
+            self._server = None

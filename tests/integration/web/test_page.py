@@ -113,7 +113,7 @@ async def _refusals(house: Served) -> None:
     async with httpx.AsyncClient(trust_env=False) as client:
         assert (await client.get(address)).status_code == 403
         assert (await client.get(f"{address}?token=wrong")).status_code == 403
-        ours = {"cookie": f"labhand={TOKEN}"}
+        ours = {"cookie": f"labhand-{house.web.url.split(':')[2].split('/')[0]}={TOKEN}"}
         assert (await client.get(address, headers=ours)).status_code == 200
         assert (await client.get(address, headers={**ours, "host": "evil.example"})).status_code == 403
         assert (await client.get(address, headers={**ours, "origin": "http://evil.example"})).status_code == 403
