@@ -23,7 +23,7 @@ class Composer:
                 on_upload=self._uploaded, on_rejected=_too_large, max_file_size=LARGEST_UPLOAD, auto_upload=True
             ).classes("lh-uploader")
             marked(uploader, testid="upload")
-            ui.timer(0, lambda: ui.run_javascript(f"labhand.accept({uploader.id})"), once=True)
+            ui.run_javascript(f"labhand.accept({uploader.id})")
             attach = ui.button(icon="attach_file", color=None).props('flat round aria-label="Attach a log file"')
             attach.classes("lh-plain").on("click", js_handler=f"() => labhand.pick({uploader.id})")
             attach.tooltip("Attach a log file, or drop one anywhere")

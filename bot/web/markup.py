@@ -19,8 +19,11 @@ _EMPTY = frozenset({"br", "hr"})
 def harmless(markup: str) -> str:
     """HTML of `TAGS` only, without attributes but a link's address of `SCHEMES`; all else is escaped."""
     cleaner = _Cleaner()
-    cleaner.feed(markup)
-    cleaner.close()
+    try:
+        cleaner.feed(markup)
+        cleaner.close()
+    except AssertionError:  # how `html.parser` refuses a broken declaration such as `<![if`
+        return html.escape(markup, quote=False)
     return cleaner.result()
 
 

@@ -48,7 +48,7 @@ class Tab:
         ui.colors(primary="#5b5bd6", negative="#d64550")
         self._sidebar = Sidebar(self.go, self._persona())
         self._header = Header(self._sidebar.drawer, theme)
-        with ui.element("main").classes("lh-main"):
+        with ui.element("div").classes("lh-main"):
             self._conversation = Conversation(
                 self._person, self.press, lambda path: picture_url(self._hub.images, path)
             )

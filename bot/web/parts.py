@@ -38,4 +38,4 @@ def _enlarge(url: str, alt: str) -> None:
             save.props["href"], save.props["download"], save.props["aria-label"] = url, True, "Save the picture"
             with save:
                 ui.icon("download")
-            ui.button(icon="close", color="white", on_click=large.close).props('flat round aria-label="Close"')
+            ui.button(icon="close", color=None, on_click=large.close).props('flat round aria-label="Close"')

@@ -10,8 +10,8 @@ from typing import Any
 import uvicorn
 from fastapi import FastAPI, HTTPException, Request
 from fastapi.responses import FileResponse
+from nicegui import Client, ui
 from nicegui import app as nicegui_app
-from nicegui import ui
 
 from bot.web.files import picture_file
 from bot.web.guard import Guard
@@ -71,6 +71,8 @@ class PageServer:
         self._server.should_exit = True
         if self._task is not None:
             await asyncio.gather(self._task, return_exceptions=True)
+        for client in list(Client.instances.values()):
+            client.delete()
 
     async def _serve(self) -> None:
         try:

@@ -26,7 +26,7 @@ class Sidebar:
                 ui.label("Labhand")
             new = ui.button("New conversation", icon="edit_square", color=None, on_click=lambda: self._follow(None))
             marked(new.props("unelevated no-caps align=left").classes("lh-new"), testid="new-thread")
-            self._list = marked(ui.element("nav").classes("lh-threads"), testid="thread-list")
+            self._list = marked(ui.element("div").classes("lh-threads"), testid="thread-list")
 
     def show(self, threads: Sequence[ThreadSummary], current: str, unread: Collection[str]) -> None:
         """Draw the list if it has changed."""
