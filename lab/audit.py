@@ -4,18 +4,17 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import text
 from sqlmodel import Session, col, select
 
+from lab.columns import storable, storable_text
+from lab.ids import id_of
 from lab.schema import Audit
 
 GENESIS = "0" * 64
 _PAGE = 1000
-_CHAIN_LOCK = 7_201_331
-"""Advisory lock on PostgreSQL that keeps two writers from forking the chain."""
 
 
 @dataclass(frozen=True)
@@ -38,18 +37,19 @@ def record(
     source: str = "",
     detail: Mapping[str, Any] | None = None,
 ) -> Audit:
-    """Append one row in the transaction of what it tells of."""
-    if tx.get_bind().dialect.name == "postgresql":
-        tx.connection().execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _CHAIN_LOCK})
+    """Append one row in the transaction of what it tells of.
+
+    The store's write lock keeps two writers from following the same row; a constraint would refuse the second.
+    """
     previous = tx.exec(select(Audit.hash).order_by(col(Audit.id).desc()).limit(1)).first() or GENESIS
     row = Audit(
-        at=at,
-        actor=actor,
+        at=at.astimezone(UTC),
+        actor=storable_text(actor),
         action=action,
         subject=subject,
-        why=why,
-        source=source,
-        detail=dict(detail or {}),
+        why=storable_text(why),
+        source=storable_text(source),
+        detail=json.loads(json.dumps(storable(detail or {}))),
         previous_hash=previous,
         hash="",
     )
@@ -61,16 +61,8 @@ def record(
 
 def row_hash(row: Audit) -> str:
     """SHA-256 over the row's canonical JSON, the previous hash included."""
-    fields = [
-        row.at.isoformat(),
-        row.actor,
-        row.action,
-        row.subject,
-        row.why,
-        row.source,
-        row.detail,
-        row.previous_hash,
-    ]
+    at = row.at.isoformat()
+    fields = [at, row.actor, row.action, row.subject, row.why, row.source, row.detail, row.previous_hash]
     return hashlib.sha256(json.dumps(fields, sort_keys=True, ensure_ascii=True).encode()).hexdigest()
 
 
@@ -83,11 +75,11 @@ def verify(tx: Session) -> Verification:
         if not rows:
             return Verification(count)
         for row in rows:
-            problem = _problem(row, previous)
-            if problem:
-                return Verification(count, row.id, problem)
-            previous, count, last = row.hash, count + 1, row.id or 0
-        tx.expunge_all()
+            if row.previous_hash != previous:
+                return Verification(count, row.id, "the row before it was changed or removed")
+            if row.hash != row_hash(row):
+                return Verification(count, row.id, "the row itself was changed")
+            previous, count, last = row.hash, count + 1, id_of(row)
 
 
 def show(
@@ -107,11 +99,3 @@ def show(
     if since is not None:
         query = query.where(col(Audit.at) >= since)
     return list(reversed(tx.exec(query).all()))
-
-
-def _problem(row: Audit, previous: str) -> str:
-    if row.previous_hash != previous:
-        return "the row before it was changed or removed"
-    if row.hash != row_hash(row):
-        return "the row itself was changed"
-    return ""

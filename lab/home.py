@@ -6,14 +6,17 @@ import json
 import os
 import secrets
 import socket
+import tempfile
 from collections.abc import Generator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from lab.clock import utc_now
 from lab.errors import HomeLocked, StoreUnavailable
+
+_PROBE_BYTES = 4096
 
 
 @dataclass(frozen=True)
@@ -56,41 +59,67 @@ class Home:
 
     def create(self) -> None:
         """Make the directories, readable by their owner only. Raises `StoreUnavailable`."""
-        try:
+        with self._named_errors():
             self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
             for place in (self.jobs, self.images, self.mlflow, self.logs, self.recipes, self.signatures):
                 place.mkdir(mode=0o700, exist_ok=True)
-            probe = self.root / f".probe-{os.getpid()}"
-            probe.write_bytes(b"x" * 4096)
-            probe.unlink()
+            self._probe()
+
+    def read_token(self) -> str:
+        """The secret of the local page's address, made on first use in a file of mode 600. Raises `StoreUnavailable`.
+
+        The file is whole or absent, so that a page is never opened with half a secret.
+        """
+        with self._named_errors():
+            if self.token.exists() and not self.token.read_text().strip():
+                self.token.unlink()
+            if not self.token.exists():
+                self._write_token()
+            return self.token.read_text().strip()
+
+    @contextlib.contextmanager
+    def lock(self, what: str) -> Generator[None]:
+        """Hold the home for this process. Raises `HomeLocked` that says who has it, `StoreUnavailable`."""
+        path = self.root / "lock"
+        with contextlib.ExitStack() as stack:
+            with self._named_errors():
+                file = stack.enter_context(path.open("a+", encoding="utf-8"))
+                try:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError as error:
+                    raise _locked(self.root, _holder(path)) from error
+                file.seek(0)
+                file.truncate()
+                json.dump(_self(what, utc_now()), file)
+                file.flush()
+            yield
+
+    def _probe(self) -> None:
+        """Write a page for real: a full disk and a read-only one both let a directory be listed."""
+        handle, name = tempfile.mkstemp(prefix=".probe-", dir=self.root)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(bytes(_PROBE_BYTES))
+        finally:
+            os.unlink(name)
+
+    def _write_token(self) -> None:
+        handle, name = tempfile.mkstemp(prefix=".token-", dir=self.root)
+        with os.fdopen(handle, "w") as file:
+            file.write(secrets.token_urlsafe(24))
+        with contextlib.suppress(FileExistsError):
+            os.link(name, self.token)
+        os.unlink(name)
+
+    @contextlib.contextmanager
+    def _named_errors(self) -> Generator[None]:
+        try:
+            yield
         except OSError as error:
             raise StoreUnavailable(
                 f"The home {self.root} can't be used: {error.strerror or error}.",
                 next_step="Free its disk or make it writable, or point LABHAND_HOME to another directory.",
             ) from error
-
-    def read_token(self) -> str:
-        """The secret of the local page's address, made on first use in a file of mode 600."""
-        with contextlib.suppress(FileExistsError):
-            handle = os.open(self.token, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with os.fdopen(handle, "w") as file:
-                file.write(secrets.token_urlsafe(24))
-        return self.token.read_text().strip()
-
-    @contextlib.contextmanager
-    def lock(self, what: str) -> Generator[None]:
-        """Hold the home for this process. Raises `HomeLocked` that says who has it."""
-        path = self.root / "lock"
-        with path.open("a+", encoding="utf-8") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError as error:
-                raise _locked(self.root, _holder(path)) from error
-            file.seek(0)
-            file.truncate()
-            json.dump(_self(what, utc_now()), file)
-            file.flush()
-            yield
 
 
 def _self(what: str, now: datetime) -> dict[str, Any]:
@@ -99,14 +128,15 @@ def _self(what: str, now: datetime) -> dict[str, Any]:
 
 def _holder(path: Path) -> dict[str, Any]:
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
+    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
 
 
 def _locked(root: Path, who: dict[str, Any]) -> HomeLocked:
     what = who.get("what", "another process")
-    place = f"pid {who['pid']} on {who['host']}, since {who['since']}" if who else "unknown"
+    place = f"pid {who.get('pid', '?')} on host {who.get('host', '?')}, since {who.get('since', '?')}"
     return HomeLocked(
         f"{what} ({place}) already holds {root}.",
         next_step="Use that one, stop it first, or set LABHAND_HOME to another directory.",

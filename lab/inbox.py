@@ -13,6 +13,7 @@ from lab.ids import id_of
 from lab.schema import Inbox
 
 MOST_TRIES = 3
+"""An event that ended the process so often is handed out once more only to be told of."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +89,11 @@ def claim_next(tx: Session, *, owner: str, now: datetime, lease_s: float) -> Eve
         row.tries,
         row.tries > MOST_TRIES,
     )
+
+
+def heartbeat(tx: Session, row_id: int, *, owner: str, now: datetime, lease_s: float) -> None:
+    """The event is still being handled. Raises `LeaseLost`."""
+    leases.extend(tx, tx.get_one(Inbox, row_id), owner, now, lease_s)
 
 
 def finish(tx: Session, row_id: int, owner: str, outcome: str, at: datetime) -> None:

@@ -40,6 +40,13 @@ def check(row: Leasable, owner: str) -> None:
         raise LeaseLost(f"{type(row).__name__} {row.id} is in the hands of {row.lease_owner or 'nobody'} now.")
 
 
+def extend(tx: Session, row: Leasable, owner: str, now: datetime, lease_s: float) -> None:
+    """A sign of life: `owner` has the row for `lease_s` seconds from now. Raises `LeaseLost`."""
+    check(row, owner)
+    take(row, owner, now, lease_s)
+    tx.add(row)
+
+
 def expire_others(tx: Session, owner: str, now: datetime) -> None:
     """End every lease that is not `owner`'s or of one of its workers (`owner:3`): of runs, events and cards alike."""
     for table in (Run, Inbox, Outbox):

@@ -5,12 +5,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from sqlalchemy.orm import aliased
 from sqlmodel import Session, col, select
 
 from lab import leases
 from lab.cards import Card, card_to_json
+from lab.columns import storable_text
 from lab.ids import id_of
 from lab.schema import Outbox, Thread
+
+_ERROR_LENGTH = 500
 
 
 @dataclass(frozen=True)
@@ -36,22 +40,32 @@ def say(tx: Session, thread_id: int, card: Card, *, dedupe_key: str, at: datetim
 
 
 def claim(tx: Session, *, surface: str, owner: str, now: datetime, lease_s: float, limit: int) -> list[Delivery]:
-    """The next row of each thread of this surface, in order; of undelivered edits of one message only the newest."""
+    """The first undelivered row of each thread of this surface, oldest first.
+
+    A thread whose first row is in hand or waits is left out: nothing overtakes. A row with an edit key takes the card
+    of the newest row with that key, and the rows between are delivered with it.
+    """
+    other = aliased(Outbox)
+    earlier = (
+        select(col(other.id))
+        .where(
+            col(other.thread_id) == col(Outbox.thread_id),
+            col(other.id) < col(Outbox.id),
+            col(other.delivered_at).is_(None),
+        )
+        .exists()
+    )
     query = (
         select(Outbox, Thread.external_id)
         .join(Thread, col(Thread.id) == col(Outbox.thread_id))
-        .where(Thread.surface == surface, col(Outbox.delivered_at).is_(None))
+        .where(Thread.surface == surface, col(Outbox.delivered_at).is_(None), ~earlier)
+        .where(col(Outbox.lease_until).is_(None) | (col(Outbox.lease_until) <= now))
+        .where(col(Outbox.not_before).is_(None) | (col(Outbox.not_before) <= now))
         .order_by(col(Outbox.id))
-        .limit(limit * 20)
+        .limit(limit)
+        .with_for_update(skip_locked=True, of=Outbox)
     )
-    waiting: dict[int, list[tuple[Outbox, str]]] = {}
-    for row, external in tx.exec(query).all():
-        waiting.setdefault(row.thread_id, []).append((row, external))
-    found: list[Delivery] = []
-    for rows in waiting.values():
-        if len(found) < limit and (delivery := _next_of(tx, rows, owner, now, lease_s)) is not None:
-            found.append(delivery)
-    return found
+    return [_take(tx, row, external, owner, now, lease_s) for row, external in tx.exec(query).all()]
 
 
 def delivered(tx: Session, row_id: int, owner: str, message_id: str, at: datetime) -> None:
@@ -67,34 +81,40 @@ def failed(tx: Session, row_id: int, owner: str, error: str, retry_at: datetime)
     """The platform has not taken it; it is tried again from `retry_at` on. Raises `LeaseLost`."""
     row = tx.get_one(Outbox, row_id)
     leases.check(row, owner)
-    row.tries, row.last_error, row.not_before = row.tries + 1, error[:500], retry_at
+    row.tries, row.last_error, row.not_before = row.tries + 1, storable_text(error[:_ERROR_LENGTH]), retry_at
     leases.release(row)
     tx.add(row)
 
 
-def _next_of(tx: Session, rows: list[tuple[Outbox, str]], owner: str, now: datetime, lease_s: float) -> Delivery | None:
-    first, external = rows[0]
-    if not leases.is_free(first, now) or (first.not_before is not None and first.not_before > now):
-        return None
-    newest = first
-    if first.edit_key is not None:
-        same = [row for row, _external in rows if row.edit_key == first.edit_key]
-        newest = same[-1]
-        for row in same[:-1]:
-            row.delivered_at, row.last_error = now, f"replaced by {newest.id}"
-            tx.add(row)
-    leases.take(newest, owner, now, lease_s)
-    tx.add(newest)
-    return Delivery(id_of(newest), external, newest.card, newest.tries, _posted_as(tx, newest))
+def _take(tx: Session, row: Outbox, external: str, owner: str, now: datetime, lease_s: float) -> Delivery:
+    if row.edit_key is not None:
+        _take_newer_edits(tx, row, now)
+    leases.take(row, owner, now, lease_s)
+    tx.add(row)
+    return Delivery(id_of(row), external, row.card, row.tries, _posted_as(tx, row))
+
+
+def _take_newer_edits(tx: Session, row: Outbox, now: datetime) -> None:
+    query = (
+        select(Outbox)
+        .where(Outbox.thread_id == row.thread_id, Outbox.edit_key == row.edit_key, col(Outbox.id) > id_of(row))
+        .where(col(Outbox.delivered_at).is_(None))
+        .order_by(col(Outbox.id))
+    )
+    for newer in tx.exec(query).all():
+        row.card = newer.card
+        newer.delivered_at, newer.last_error = now, f"delivered with {row.id}"
+        tx.add(newer)
 
 
 def _posted_as(tx: Session, row: Outbox) -> str | None:
+    """The message that an earlier row of this edit key became; a row that the platform refused became none."""
     if row.edit_key is None:
         return None
     query = (
         select(Outbox.message_id)
-        .where(Outbox.thread_id == row.thread_id, Outbox.edit_key == row.edit_key, col(Outbox.message_id).is_not(None))
+        .where(Outbox.thread_id == row.thread_id, Outbox.edit_key == row.edit_key, col(Outbox.message_id) != "")
         .order_by(col(Outbox.id).desc())
         .limit(1)
     )
-    return tx.exec(query).first() or None
+    return tx.exec(query).first()

@@ -21,12 +21,15 @@ def default_project(tx: Session, at: datetime) -> Project:
 
 
 def user_for(tx: Session, *, surface: str, external_id: str, name: str, role: str, at: datetime) -> User:
-    """The person as this surface knows them; a new one gets `role`."""
+    """The person as this surface knows them, by the name they have there now; a new one gets `role`."""
     row = tx.exec(select(User).where(User.surface == surface, User.external_id == external_id)).first()
     if row is None:
         row = User(surface=surface, external_id=external_id, name=name, role=str(role), created_at=at)
         tx.add(row)
         tx.flush()
+    elif name and row.name != name:
+        row.name = name
+        tx.add(row)
     return row
 
 

@@ -1,7 +1,7 @@
 """The queue: which run is next, and who has it in hand until the machine does."""
 
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -9,12 +9,15 @@ from typing import Any
 from sqlmodel import Session, col, select
 
 from lab import leases
+from lab.errors import LeaseLost
 from lab.ids import id_of
 from lab.schema import Attempt, Run
 from lab.states import ATTEMPT_LIVE, AttemptState, RunState
-from lab.transitions import move_run
+from lab.transitions import end_attempt, move_run, start_attempt, submit_attempt
 
-_MOST_LOOKED_AT = 500
+_PAGE = 100
+_MOST_LOOKED_AT = 2000
+"""Runs asked whether they fit, before a turn gives up: the write lock is held meanwhile."""
 
 
 @dataclass(frozen=True)
@@ -51,14 +54,7 @@ def claim_next(
 
     The order is priority, then the time of queueing, then the place in the plan.
     """
-    query = (
-        select(Run)
-        .where(Run.state == RunState.QUEUED, col(Run.not_before).is_(None) | (col(Run.not_before) <= now))
-        .order_by(col(Run.priority).desc(), col(Run.queued_at), col(Run.plan_id), col(Run.position))
-        .limit(_MOST_LOOKED_AT)
-        .with_for_update(skip_locked=True)
-    )
-    run = next((run for run in tx.exec(query).all() if fits(run)), None)
+    run = next((run for run in _waiting(tx, now) if fits(run)), None)
     if run is None:
         return None
     leases.take(run, owner, now, lease_s)
@@ -67,21 +63,32 @@ def claim_next(
     return _claim(run, attempt)
 
 
+def heartbeat(tx: Session, claim: Claim, *, owner: str, now: datetime, lease_s: float) -> None:
+    """The run is still being submitted. Raises `LeaseLost`."""
+    run, _attempt = _held(tx, claim, owner)
+    leases.extend(tx, run, owner, now, lease_s)
+
+
 def submitted(tx: Session, claim: Claim, *, owner: str, handle: Mapping[str, Any], at: datetime) -> None:
-    """The machine has the job. Raises `LeaseLost` when somebody else took the run over."""
-    run, attempt = claimed(tx, claim)
-    leases.check(run, owner)
-    attempt.handle, attempt.state = dict(handle), AttemptState.SUBMITTED.value
-    tx.add(attempt)
-    tx.flush()
+    """The machine has the job. Raises `LeaseLost` when the run is not `owner`'s to submit under this key any more."""
+    run, attempt = _held(tx, claim, owner)
+    submit_attempt(tx, attempt, handle, at=at)
     move_run(tx, run, RunState.RUNNING, actor="labhand", why=f"submitted to {claim.backend}", at=at)
+
+
+def return_to_queue(
+    tx: Session, claim: Claim, *, owner: str, why: str, at: datetime, not_before: datetime | None = None
+) -> None:
+    """Give back a run whose job is known not to be on any machine; it costs no retry. Raises `LeaseLost`."""
+    run, attempt = _held(tx, claim, owner)
+    end_attempt(tx, attempt, AttemptState.CANCELLED, at=at)
+    run.not_before = not_before
+    move_run(tx, run, RunState.QUEUED, actor="labhand", why=why, at=at)
 
 
 def seen_running(tx: Session, attempt: Attempt, *, at: datetime) -> None:
     """The machine has started the job."""
-    attempt.state = AttemptState.RUNNING.value
-    attempt.started_at = attempt.started_at or at
-    tx.add(attempt)
+    start_attempt(tx, attempt, at=at)
 
 
 def claimed(tx: Session, claim: Claim) -> tuple[Run, Attempt]:
@@ -111,6 +118,31 @@ def live_attempts(tx: Session) -> list[tuple[Run, Attempt]]:
     live = [state.value for state in ATTEMPT_LIVE]
     query = select(Run, Attempt).join(Attempt, col(Attempt.run_id) == col(Run.id)).where(col(Attempt.state).in_(live))
     return [(run, attempt) for run, attempt in tx.exec(query).all()]
+
+
+def _waiting(tx: Session, now: datetime) -> Iterator[Run]:
+    """Queued runs in the order of the queue, read as they are asked for."""
+    query = (
+        select(Run)
+        .where(Run.state == RunState.QUEUED, col(Run.not_before).is_(None) | (col(Run.not_before) <= now))
+        .order_by(col(Run.priority).desc(), col(Run.queued_at), col(Run.plan_id), col(Run.position))
+        .limit(_PAGE)
+        .with_for_update(skip_locked=True)
+    )
+    for start in range(0, _MOST_LOOKED_AT, _PAGE):
+        page = tx.exec(query.offset(start)).all()
+        yield from page
+        if len(page) < _PAGE:
+            return
+
+
+def _held(tx: Session, claim: Claim, owner: str) -> tuple[Run, Attempt]:
+    """The rows of a claim that is still `owner`'s, its attempt not yet submitted or ended."""
+    run, attempt = claimed(tx, claim)
+    leases.check(run, owner)
+    if attempt.state != AttemptState.PREPARED:
+        raise LeaseLost(f"Attempt {attempt.key} is {attempt.state} already.")
+    return run, attempt
 
 
 def _new_attempt(tx: Session, run: Run, now: datetime, prepare: Callable[[Run, int], PreparedJob]) -> Attempt:

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 from sqlalchemy import CheckConstraint, Column, Index, MetaData, UniqueConstraint, text
 from sqlmodel import Field, SQLModel
 
-from lab.columns import JsonColumn, JsonDict, UtcDateTime, one_of
-from lab.states import AttemptState, PlanState, RunState
+from lab.columns import JsonColumn, JsonDict, UtcDateTime, one_of, state_in
+from lab.states import ATTEMPT_LIVE, RUN_ENDED, AttemptState, PlanState, RunState
 
 NAMING = {
     "ix": "ix_%(table_name)s_%(column_0_N_name)s",
@@ -108,6 +108,8 @@ class Run(Row, table=True):
         UniqueConstraint("plan_id", "position"),
         CheckConstraint("retries >= 0 AND retries <= max_retries", name="retries_within_budget"),
         CheckConstraint("(lease_owner IS NULL) = (lease_until IS NULL)", name="lease_whole"),
+        CheckConstraint("state <> 'submitting' OR lease_owner IS NOT NULL", name="submitting_is_leased"),
+        CheckConstraint(f"({state_in(RunState, RUN_ENDED)}) = (ended_at IS NOT NULL)", name="end_dated"),
         Index("ix_runs_queue", "state", "priority", "queued_at"),
     )
     id: int | None = Field(default=None, primary_key=True)
@@ -144,9 +146,10 @@ class Attempt(Row, table=True):
             "uq_attempts_live",
             "run_id",
             unique=True,
-            sqlite_where=text("state IN ('prepared', 'submitted', 'running')"),
-            postgresql_where=text("state IN ('prepared', 'submitted', 'running')"),
+            sqlite_where=text(state_in(AttemptState, ATTEMPT_LIVE)),
+            postgresql_where=text(state_in(AttemptState, ATTEMPT_LIVE)),
         ),
+        CheckConstraint(f"({state_in(AttemptState, ATTEMPT_LIVE)}) = (ended_at IS NULL)", name="end_dated"),
         CheckConstraint("number >= 1", name="number_from_one"),
         CheckConstraint("state = 'prepared' OR handle IS NOT NULL OR ended_at IS NOT NULL", name="handle_known"),
     )
@@ -222,7 +225,7 @@ class Audit(Row, table=True):
     why: str = ""
     source: str = ""
     detail: JsonDict = _json()
-    previous_hash: str
+    previous_hash: str = Field(unique=True)
     hash: str = Field(unique=True)
 
 

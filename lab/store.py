@@ -1,101 +1,71 @@
 """The one place that opens a database session.
 
 `Store.read()` and `Store.write()` yield a session; the use cases of the lab are functions over it. A write is one
-transaction that holds the write lock from its first statement, so that what was read in it is still true at its end.
+transaction that holds the write lock from its first statement, so that what was read in it is still true at its end;
+writes are therefore short, and slow work is done outside them.
 """
 
 import contextlib
-from collections.abc import Generator
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable, Generator, Hashable
 
-from sqlalchemy import Connection, Engine, create_engine, event
-from sqlalchemy.exc import DatabaseError, IntegrityError
 from sqlmodel import Session
 
-from lab.errors import StoreUnavailable
+from lab.engines import WRITES, lock_writes, open_engine, read_options, sqlite_url
+from lab.storefaults import named_errors
 
-_WRITES = "labhand_writes"
+__all__ = ["Store", "before_commit", "sqlite_url"]
+
+_LAST_ACTS = "labhand_last_acts"
 
 
 class Store:
-    """A database of the lab at `url` (SQLite file or PostgreSQL). Raises `StoreUnavailable` with the next step."""
+    """A database of the lab at `url` (SQLite file or PostgreSQL); a statement waits `wait_s` for a lock.
 
-    def __init__(self, url: str) -> None:
+    Raises `StoreUnavailable` with the next step, from here and from every method.
+    """
+
+    def __init__(self, url: str, *, wait_s: float = 30.0) -> None:
         self.url = url
-        self.engine = _engine(url)
+        self.engine = open_engine(url, wait_s)
+        self._wait_s = wait_s
 
     @contextlib.contextmanager
     def read(self) -> Generator[Session]:
         """A session for reading one consistent state; nothing written in it is kept."""
-        with _named_errors(self.url), Session(self.engine) as session:
+        with named_errors(self.url), Session(self.engine) as session:
+            session.connection(execution_options=read_options(self.engine))
             yield session
 
     @contextlib.contextmanager
     def write(self) -> Generator[Session]:
         """A session whose changes are kept together at its end, or not at all."""
-        with _named_errors(self.url), Session(self.engine, expire_on_commit=False) as session:
-            session.connection(execution_options={_WRITES: True})
+        with named_errors(self.url), Session(self.engine, expire_on_commit=False) as session:
+            lock_writes(session.connection(execution_options={WRITES: True}), self._wait_s)
             yield session
+            _do_last_acts(session)
             session.commit()
 
     def migrate(self) -> None:
-        """Bring the database to the newest schema. Idempotent."""
+        """Bring the database to the newest schema. Idempotent; several processes may start at once."""
         from lab.migrations import upgrade
 
-        with _named_errors(self.url):
+        with named_errors(self.url):
             upgrade(self.engine)
 
     def close(self) -> None:
+        """Close the pooled connections."""
         self.engine.dispose()
 
 
-def sqlite_url(path: Path) -> str:
-    """The URL of a SQLite file."""
-    return f"sqlite:///{path}"
+def before_commit(tx: Session, key: Hashable, act: Callable[[], None]) -> None:
+    """Do `act` once at the end of this write, however often it is asked for under `key`; the last one asked counts.
+
+    For what depends on the whole of a transaction, such as whether a plan's last run has ended.
+    """
+    tx.info.setdefault(_LAST_ACTS, {})[key] = act
 
 
-def _engine(url: str) -> Engine:
-    if not url.startswith("sqlite"):
-        return create_engine(url, pool_pre_ping=True)
-    engine = create_engine(url, connect_args={"timeout": 30})
-    event.listen(engine, "connect", _prepare_sqlite)
-    event.listen(engine, "begin", _begin_sqlite)
-    return engine
-
-
-def _begin_sqlite(connection: Connection) -> None:
-    """SQLite's own BEGIN, since the driver's comes too late: a writer takes the lock before it reads."""
-    writes = connection.get_execution_options().get(_WRITES, False)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
-
-
-def _prepare_sqlite(connection: Any, _record: object) -> None:
-    connection.isolation_level = None
-    cursor = connection.cursor()
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "busy_timeout=30000"):
-        cursor.execute(f"PRAGMA {pragma}")
-    cursor.close()
-
-
-@contextlib.contextmanager
-def _named_errors(url: str) -> Generator[None]:
-    try:
-        yield
-    except IntegrityError:
-        raise
-    except DatabaseError as error:
-        raise StoreUnavailable(
-            f"The database {_public(url)} can't be used: {_first_line(error)}.",
-            next_step="Check that its directory is writable and its disk is not full, or set LABHAND_DATABASE_URL.",
-        ) from error
-
-
-def _public(url: str) -> str:
-    """The URL without its password."""
-    head, sign, tail = url.rpartition("@")
-    return f"{head.split('://')[0]}://…@{tail}" if sign else url
-
-
-def _first_line(error: Exception) -> str:
-    return str(getattr(error, "orig", error)).splitlines()[0] if str(error) else type(error).__name__
+def _do_last_acts(tx: Session) -> None:
+    while acts := tx.info.pop(_LAST_ACTS, None):
+        for act in acts.values():
+            act()

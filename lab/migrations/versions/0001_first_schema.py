@@ -3,49 +3,50 @@
 import sqlalchemy as sa
 from alembic import op
 
-from lab.columns import JsonColumn, UtcDateTime
-
 revision = "0001"
 down_revision = None
 
 
-SQLITE_KEEPS = (
-    "CREATE TRIGGER audit_keeps_{what} BEFORE {what} ON audit BEGIN SELECT RAISE(ABORT, 'audit rows are kept'); END"
+_SQLITE_KEEPS = (
+    "CREATE TRIGGER audit_keeps_update BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'audit rows are kept'); END",
+    "CREATE TRIGGER audit_keeps_delete BEFORE DELETE ON audit BEGIN SELECT RAISE(ABORT, 'audit rows are kept'); END",
+    # INSERT OR REPLACE removes the row in its way without a DELETE trigger.
+    """CREATE TRIGGER audit_keeps_replace BEFORE INSERT ON audit WHEN EXISTS (
+        SELECT 1 FROM audit WHERE id = NEW.id OR hash = NEW.hash OR previous_hash = NEW.previous_hash
+    ) BEGIN SELECT RAISE(ABORT, 'audit rows are kept'); END""",
 )
-POSTGRES_FUNCTION = """
-CREATE FUNCTION audit_keeps() RETURNS trigger AS $$
-BEGIN RAISE EXCEPTION 'audit rows are kept'; END $$ LANGUAGE plpgsql
-"""
-POSTGRES_KEEPS = (
-    "CREATE TRIGGER audit_keeps BEFORE UPDATE OR DELETE ON audit FOR EACH ROW EXECUTE FUNCTION audit_keeps()"
+_POSTGRES_KEEPS = (
+    """CREATE FUNCTION audit_keeps() RETURNS trigger AS $$
+    BEGIN RAISE EXCEPTION USING MESSAGE = 'audit rows are kept', ERRCODE = 'integrity_constraint_violation'; END
+    $$ LANGUAGE plpgsql""",
+    "CREATE TRIGGER audit_keeps_rows BEFORE UPDATE OR DELETE ON audit FOR EACH ROW EXECUTE FUNCTION audit_keeps()",
+    "CREATE TRIGGER audit_keeps_all BEFORE TRUNCATE ON audit FOR EACH STATEMENT EXECUTE FUNCTION audit_keeps()",
 )
 
 
 def _keep_audit() -> None:
     """Rows of the audit trail are never changed or removed, whoever asks."""
-    if op.get_bind().dialect.name == "sqlite":
-        for what in ("update", "delete"):
-            op.execute(SQLITE_KEEPS.format(what=what))
-    else:
-        op.execute(POSTGRES_FUNCTION)
-        op.execute(POSTGRES_KEEPS)
+    sqlite = op.get_bind().dialect.name == "sqlite"
+    for statement in _SQLITE_KEEPS if sqlite else _POSTGRES_KEEPS:
+        op.execute(statement)
 
 
 def upgrade() -> None:
     op.create_table(
         "audit",
         sa.Column("id", sa.Integer(), nullable=False),
-        sa.Column("at", UtcDateTime(), nullable=False),
+        sa.Column("at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("actor", sa.String(), nullable=False),
         sa.Column("action", sa.String(), nullable=False),
         sa.Column("subject", sa.String(), nullable=False),
         sa.Column("why", sa.String(), nullable=False),
         sa.Column("source", sa.String(), nullable=False),
-        sa.Column("detail", JsonColumn, nullable=False),
+        sa.Column("detail", sa.JSON(), nullable=False),
         sa.Column("previous_hash", sa.String(), nullable=False),
         sa.Column("hash", sa.String(), nullable=False),
         sa.PrimaryKeyConstraint("id", name="pk_audit"),
         sa.UniqueConstraint("hash", name="uq_audit_hash"),
+        sa.UniqueConstraint("previous_hash", name="uq_audit_previous_hash"),
     )
     op.create_index("ix_audit_actor", "audit", ["actor"], unique=False)
     op.create_index("ix_audit_at", "audit", ["at"], unique=False)
@@ -57,14 +58,14 @@ def upgrade() -> None:
         sa.Column("recipe", sa.String(), nullable=False),
         sa.Column("category", sa.String(), nullable=False),
         sa.Column("action", sa.String(), nullable=False),
-        sa.Column("context", JsonColumn, nullable=False),
+        sa.Column("context", sa.JSON(), nullable=False),
         sa.Column("context_digest", sa.String(), nullable=False),
-        sa.Column("change", JsonColumn, nullable=False),
+        sa.Column("change", sa.JSON(), nullable=False),
         sa.Column("change_digest", sa.String(), nullable=False),
         sa.Column("tries", sa.Integer(), nullable=False),
         sa.Column("successes", sa.Integer(), nullable=False),
         sa.Column("confirmed_by", sa.String(), nullable=True),
-        sa.Column("updated_at", UtcDateTime(), nullable=False),
+        sa.Column("updated_at", sa.DateTime(timezone=True), nullable=False),
         sa.CheckConstraint("tries >= successes AND successes >= 0", name="ck_knowledge_counts_sound"),
         sa.PrimaryKeyConstraint("id", name="pk_knowledge"),
         sa.UniqueConstraint(
@@ -81,7 +82,7 @@ def upgrade() -> None:
         "projects",
         sa.Column("id", sa.Integer(), nullable=False),
         sa.Column("name", sa.String(), nullable=False),
-        sa.Column("created_at", UtcDateTime(), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.PrimaryKeyConstraint("id", name="pk_projects"),
         sa.UniqueConstraint("name", name="uq_projects_name"),
     )
@@ -93,7 +94,7 @@ def upgrade() -> None:
         sa.Column("name", sa.String(), nullable=False),
         sa.Column("role", sa.String(), nullable=False),
         sa.Column("language", sa.String(), nullable=False),
-        sa.Column("created_at", UtcDateTime(), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.PrimaryKeyConstraint("id", name="pk_users"),
         sa.UniqueConstraint("surface", "external_id", name="uq_users_surface_external_id"),
     )
@@ -107,7 +108,7 @@ def upgrade() -> None:
         sa.Column("project_id", sa.Integer(), nullable=False),
         sa.Column("plan_id", sa.Integer(), nullable=True),
         sa.Column("run_id", sa.Integer(), nullable=True),
-        sa.Column("created_at", UtcDateTime(), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.ForeignKeyConstraint(["project_id"], ["projects.id"], name="fk_threads_project_id_projects"),
         sa.PrimaryKeyConstraint("id", name="pk_threads"),
         sa.UniqueConstraint("surface", "external_id", name="uq_threads_surface_external_id"),
@@ -120,12 +121,12 @@ def upgrade() -> None:
         sa.Column("thread_id", sa.Integer(), nullable=False),
         sa.Column("user_id", sa.Integer(), nullable=False),
         sa.Column("kind", sa.String(), nullable=False),
-        sa.Column("payload", JsonColumn, nullable=False),
-        sa.Column("received_at", UtcDateTime(), nullable=False),
+        sa.Column("payload", sa.JSON(), nullable=False),
+        sa.Column("received_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("tries", sa.Integer(), nullable=False),
         sa.Column("lease_owner", sa.String(), nullable=True),
-        sa.Column("lease_until", UtcDateTime(), nullable=True),
-        sa.Column("handled_at", UtcDateTime(), nullable=True),
+        sa.Column("lease_until", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("handled_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("outcome", sa.String(), nullable=True),
         sa.CheckConstraint("(lease_owner IS NULL) = (lease_until IS NULL)", name="ck_inbox_lease_whole"),
         sa.ForeignKeyConstraint(["thread_id"], ["threads.id"], name="fk_inbox_thread_id_threads"),
@@ -142,14 +143,14 @@ def upgrade() -> None:
         sa.Column("thread_id", sa.Integer(), nullable=False),
         sa.Column("dedupe_key", sa.String(), nullable=False),
         sa.Column("edit_key", sa.String(), nullable=True),
-        sa.Column("card", JsonColumn, nullable=False),
-        sa.Column("created_at", UtcDateTime(), nullable=False),
-        sa.Column("not_before", UtcDateTime(), nullable=True),
+        sa.Column("card", sa.JSON(), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("not_before", sa.DateTime(timezone=True), nullable=True),
         sa.Column("tries", sa.Integer(), nullable=False),
         sa.Column("last_error", sa.String(), nullable=True),
         sa.Column("lease_owner", sa.String(), nullable=True),
-        sa.Column("lease_until", UtcDateTime(), nullable=True),
-        sa.Column("delivered_at", UtcDateTime(), nullable=True),
+        sa.Column("lease_until", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("delivered_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("message_id", sa.String(), nullable=True),
         sa.CheckConstraint("(lease_owner IS NULL) = (lease_until IS NULL)", name="ck_outbox_lease_whole"),
         sa.ForeignKeyConstraint(["thread_id"], ["threads.id"], name="fk_outbox_thread_id_threads"),
@@ -168,19 +169,19 @@ def upgrade() -> None:
         sa.Column("owner_id", sa.Integer(), nullable=False),
         sa.Column("goal", sa.String(), nullable=False),
         sa.Column("recipe", sa.String(), nullable=False),
-        sa.Column("recipe_snapshot", JsonColumn, nullable=False),
+        sa.Column("recipe_snapshot", sa.JSON(), nullable=False),
         sa.Column("strategy", sa.String(), nullable=False),
         sa.Column("state", sa.String(), nullable=False),
-        sa.Column("design", JsonColumn, nullable=False),
-        sa.Column("estimate", JsonColumn, nullable=False),
+        sa.Column("design", sa.JSON(), nullable=False),
+        sa.Column("estimate", sa.JSON(), nullable=False),
         sa.Column("digest", sa.String(), nullable=False),
         sa.Column("backend", sa.String(), nullable=False),
         sa.Column("replaces_id", sa.Integer(), nullable=True),
         sa.Column("message", sa.String(), nullable=False),
-        sa.Column("created_at", UtcDateTime(), nullable=False),
-        sa.Column("started_at", UtcDateTime(), nullable=True),
-        sa.Column("ended_at", UtcDateTime(), nullable=True),
-        sa.Column("tracked_at", UtcDateTime(), nullable=True),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("started_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("ended_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("tracked_at", sa.DateTime(timezone=True), nullable=True),
         sa.CheckConstraint(
             "state IN ('draft', 'awaiting_approval', 'active', 'done', 'cancelled', 'denied', 'expired', 'replaced')",
             name="ck_plans_state_known",
@@ -206,9 +207,9 @@ def upgrade() -> None:
         sa.Column("decided_by", sa.Integer(), nullable=True),
         sa.Column("reason", sa.String(), nullable=False),
         sa.Column("rule", sa.String(), nullable=False),
-        sa.Column("requested_at", UtcDateTime(), nullable=False),
-        sa.Column("expires_at", UtcDateTime(), nullable=False),
-        sa.Column("decided_at", UtcDateTime(), nullable=True),
+        sa.Column("requested_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("expires_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("decided_at", sa.DateTime(timezone=True), nullable=True),
         sa.CheckConstraint(
             "state IN ('asked', 'granted', 'denied', 'expired', 'void')", name="ck_approvals_state_known"
         ),
@@ -226,29 +227,34 @@ def upgrade() -> None:
         sa.Column("id", sa.Integer(), nullable=False),
         sa.Column("plan_id", sa.Integer(), nullable=False),
         sa.Column("position", sa.Integer(), nullable=False),
-        sa.Column("settings", JsonColumn, nullable=False),
+        sa.Column("settings", sa.JSON(), nullable=False),
         sa.Column("settings_digest", sa.String(), nullable=False),
-        sa.Column("remedies", JsonColumn, nullable=False),
-        sa.Column("resources", JsonColumn, nullable=False),
+        sa.Column("remedies", sa.JSON(), nullable=False),
+        sa.Column("resources", sa.JSON(), nullable=False),
         sa.Column("state", sa.String(), nullable=False),
         sa.Column("reason", sa.String(), nullable=True),
         sa.Column("priority", sa.Integer(), nullable=False),
         sa.Column("retries", sa.Integer(), nullable=False),
         sa.Column("max_retries", sa.Integer(), nullable=False),
         sa.Column("stop_requested", sa.String(), nullable=True),
-        sa.Column("results", JsonColumn, nullable=True),
-        sa.Column("not_before", UtcDateTime(), nullable=True),
+        sa.Column("results", sa.JSON(), nullable=True),
+        sa.Column("not_before", sa.DateTime(timezone=True), nullable=True),
         sa.Column("lease_owner", sa.String(), nullable=True),
-        sa.Column("lease_until", UtcDateTime(), nullable=True),
-        sa.Column("created_at", UtcDateTime(), nullable=False),
-        sa.Column("queued_at", UtcDateTime(), nullable=True),
-        sa.Column("started_at", UtcDateTime(), nullable=True),
-        sa.Column("ended_at", UtcDateTime(), nullable=True),
+        sa.Column("lease_until", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("queued_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("started_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("ended_at", sa.DateTime(timezone=True), nullable=True),
         sa.CheckConstraint(
             "state IN ('draft', 'awaiting_approval', 'queued', 'submitting', 'running', 'succeeded', 'failed', 'preempted', 'cancelled', 'lost', 'denied', 'expired')",
             name="ck_runs_state_known",
         ),
         sa.CheckConstraint("(lease_owner IS NULL) = (lease_until IS NULL)", name="ck_runs_lease_whole"),
+        sa.CheckConstraint("state <> 'submitting' OR lease_owner IS NOT NULL", name="ck_runs_submitting_is_leased"),
+        sa.CheckConstraint(
+            "(state IN ('succeeded', 'failed', 'cancelled', 'lost', 'denied', 'expired')) = (ended_at IS NOT NULL)",
+            name="ck_runs_end_dated",
+        ),
         sa.CheckConstraint("retries >= 0 AND retries <= max_retries", name="ck_runs_retries_within_budget"),
         sa.ForeignKeyConstraint(["plan_id"], ["plans.id"], name="fk_runs_plan_id_plans"),
         sa.PrimaryKeyConstraint("id", name="pk_runs"),
@@ -265,12 +271,12 @@ def upgrade() -> None:
         sa.Column("inbox_id", sa.Integer(), nullable=False),
         sa.Column("position", sa.Integer(), nullable=False),
         sa.Column("role", sa.String(), nullable=False),
-        sa.Column("content", JsonColumn, nullable=False),
+        sa.Column("content", sa.JSON(), nullable=False),
         sa.Column("model", sa.String(), nullable=True),
         sa.Column("tokens_in", sa.Integer(), nullable=True),
         sa.Column("tokens_out", sa.Integer(), nullable=True),
         sa.Column("cost_usd", sa.Float(), nullable=True),
-        sa.Column("created_at", UtcDateTime(), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.ForeignKeyConstraint(["inbox_id"], ["inbox.id"], name="fk_transcript_inbox_id_inbox"),
         sa.ForeignKeyConstraint(["thread_id"], ["threads.id"], name="fk_transcript_thread_id_threads"),
         sa.PrimaryKeyConstraint("id", name="pk_transcript"),
@@ -286,28 +292,31 @@ def upgrade() -> None:
         sa.Column("key", sa.String(), nullable=False),
         sa.Column("state", sa.String(), nullable=False),
         sa.Column("backend", sa.String(), nullable=False),
-        sa.Column("settings", JsonColumn, nullable=False),
-        sa.Column("change", JsonColumn, nullable=True),
-        sa.Column("job", JsonColumn, nullable=False),
+        sa.Column("settings", sa.JSON(), nullable=False),
+        sa.Column("change", sa.JSON(), nullable=True),
+        sa.Column("job", sa.JSON(), nullable=False),
         sa.Column("job_digest", sa.String(), nullable=False),
-        sa.Column("handle", JsonColumn, nullable=True),
+        sa.Column("handle", sa.JSON(), nullable=True),
         sa.Column("log_cursor", sa.Integer(), nullable=False),
-        sa.Column("reading", JsonColumn, nullable=True),
+        sa.Column("reading", sa.JSON(), nullable=True),
         sa.Column("exit_code", sa.Integer(), nullable=True),
         sa.Column("signal", sa.String(), nullable=True),
         sa.Column("job_state", sa.String(), nullable=True),
         sa.Column("host", sa.String(), nullable=True),
-        sa.Column("diagnosis", JsonColumn, nullable=True),
+        sa.Column("diagnosis", sa.JSON(), nullable=True),
         sa.Column("tracking_id", sa.String(), nullable=True),
-        sa.Column("created_at", UtcDateTime(), nullable=False),
-        sa.Column("started_at", UtcDateTime(), nullable=True),
-        sa.Column("ended_at", UtcDateTime(), nullable=True),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("started_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("ended_at", sa.DateTime(timezone=True), nullable=True),
         sa.CheckConstraint(
             "state = 'prepared' OR handle IS NOT NULL OR ended_at IS NOT NULL", name="ck_attempts_handle_known"
         ),
         sa.CheckConstraint(
             "state IN ('prepared', 'submitted', 'running', 'succeeded', 'failed', 'preempted', 'cancelled', 'lost')",
             name="ck_attempts_state_known",
+        ),
+        sa.CheckConstraint(
+            "(state IN ('prepared', 'submitted', 'running')) = (ended_at IS NULL)", name="ck_attempts_end_dated"
         ),
         sa.CheckConstraint("number >= 1", name="ck_attempts_number_from_one"),
         sa.ForeignKeyConstraint(["run_id"], ["runs.id"], name="fk_attempts_run_id_runs"),
@@ -334,7 +343,7 @@ def upgrade() -> None:
         sa.Column("step", sa.Integer(), nullable=False),
         sa.Column("value", sa.Float(), nullable=True),
         sa.Column("special", sa.String(), nullable=True),
-        sa.Column("seen_at", UtcDateTime(), nullable=False),
+        sa.Column("seen_at", sa.DateTime(timezone=True), nullable=False),
         sa.ForeignKeyConstraint(["attempt_id"], ["attempts.id"], name="fk_metrics_attempt_id_attempts"),
         sa.PrimaryKeyConstraint("id", name="pk_metrics"),
     )
@@ -347,10 +356,10 @@ def upgrade() -> None:
         sa.Column("attempt_id", sa.Integer(), nullable=False),
         sa.Column("category", sa.String(), nullable=False),
         sa.Column("action", sa.String(), nullable=False),
-        sa.Column("change", JsonColumn, nullable=False),
+        sa.Column("change", sa.JSON(), nullable=False),
         sa.Column("change_digest", sa.String(), nullable=False),
         sa.Column("outcome", sa.String(), nullable=False),
-        sa.Column("created_at", UtcDateTime(), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.CheckConstraint("outcome IN ('pending', 'held', 'failed')", name="ck_remedies_tried_outcome_known"),
         sa.ForeignKeyConstraint(["attempt_id"], ["attempts.id"], name="fk_remedies_tried_attempt_id_attempts"),
         sa.ForeignKeyConstraint(["run_id"], ["runs.id"], name="fk_remedies_tried_run_id_runs"),
@@ -370,7 +379,7 @@ def upgrade() -> None:
         sa.Column("gpu_type", sa.String(), nullable=True),
         sa.Column("gpu_seconds", sa.Float(), nullable=False),
         sa.Column("cpu_seconds", sa.Float(), nullable=False),
-        sa.Column("at", UtcDateTime(), nullable=False),
+        sa.Column("at", sa.DateTime(timezone=True), nullable=False),
         sa.CheckConstraint("kind IN ('reserved', 'settled')", name="ck_usage_kind_known"),
         sa.CheckConstraint("gpu_seconds >= 0 AND cpu_seconds >= 0", name="ck_usage_amounts_sound"),
         sa.ForeignKeyConstraint(["attempt_id"], ["attempts.id"], name="fk_usage_attempt_id_attempts"),

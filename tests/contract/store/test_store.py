@@ -187,7 +187,7 @@ def test_an_edited_row_is_named(store: Store) -> None:
         if connection.dialect.name == "sqlite":
             connection.execute(text("DROP TRIGGER audit_keeps_update"))
         else:
-            connection.execute(text("DROP TRIGGER audit_keeps ON audit"))
+            connection.execute(text("DROP TRIGGER audit_keeps_rows ON audit"))
         connection.execute(text("UPDATE audit SET why = 'nothing' WHERE id = 2"))
     with store.read() as tx:
         found = audit.verify(tx)
