@@ -44,10 +44,15 @@ class Vocabulary:
 
 @dataclass(frozen=True)
 class ThreadContext:
-    """The plan and the run that the thread is about now: what “it” means."""
+    """The plan and the run that the thread is about now: what “it” means.
+
+    `last_question` is the tool for which a number was asked last (`Which run do you mean?`), so that a bare number
+    answers it.
+    """
 
     plan: int | None = None
     run: int | None = None
+    last_question: str | None = None
 
 
 @dataclass(frozen=True)

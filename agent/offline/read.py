@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Literal
 
-from agent.offline.bounds import Bounds, read_bounds, read_metrics
-from agent.offline.changes import Parts, change_arguments, clauses_of, is_follow_up, merged, retry_arguments
+from agent.offline.bounds import Bounds
+from agent.offline.changes import change_arguments, clauses_of, is_follow_up, merged, needs_plan, retry_arguments
 from agent.offline.commands import UNDERSTOOD, read_command
 from agent.offline.model import Interpretation, RecipeWords, ThreadContext, ToolCall, Vocabulary
-from agent.offline.names import read_names
-from agent.offline.settings import Found, read_settings
-from agent.offline.text import Page, language_of, normalise
+from agent.offline.orders import ACTING, asks_whether_done, is_order, own_words
+from agent.offline.parts import SEARCHES, Parts, read_parts
+from agent.offline.pointing import plan_named
+from agent.offline.text import language_of, normalise
 from agent.offline.watch import read_watch
 
 Language = Literal["en", "zh"]
@@ -20,10 +21,17 @@ _VERBS = re.compile(
     r"compar|comapre|\btrain|\brun\b|\btry\b|\btest|sweep|\bgrid\b|\btun(?:e|ing)|fine-?tun|evaluat|ablat|benchmark|experiment|explore|search|does\s.+help|help\?|vs\.?\s|versus"
     r"|effect\s+of|impact\s+of|optimi[sz]e|measure|study|compute|plan|跑|比较|对比|训练|微调|测试|试|实验|评估|消融|搜索|调参|探索|研究|看看"
 )
-_QUOTED = re.compile(r"\"[^\"]{15,}\"|`[^`]{15,}`|```.*?```", re.DOTALL)
-_REPORTED = re.compile(
-    r"(?:the\s+)?(?:log|output|file|readme|error|message|page|it)\s+(?:says?|said|reads?|contains?|tells?|prints?|printed)\s*[:,]?\s.*|(?:日志|输出|文件|报错)(?:里)?(?:说|写着|显示|写)\s*[::]?.*",
-    re.DOTALL,
+_MOST_READ = 1500
+_MOST_COMMAND = 400
+_MAY_BE_PLANS = (
+    "compare_results",
+    "ask_knowledge",
+    "show_status",
+    "show_queue",
+    "show_gpus",
+    "find_duplicates",
+    "show_log",
+    "show_quota",
 )
 _NEEDS_RUN = ("cancel_run", "retry_run", "diagnose_run", "show_log", "why_waiting")
 _NEEDS_PLAN = ("cancel_plan", "run_plan", "compare_results")
@@ -39,6 +47,11 @@ _ASK = {
     ("what", "zh"): "您想比较什么，在什么数据上？例如：在digits上比较mlp和cnn，学习率0.1和0.01。",
     ("unclear", "en"): "I did not understand that. Say “help” to see what I can do.",
     ("unclear", "zh"): "我没有看懂。输入“帮助”可以查看我能做什么。",
+    (
+        "order",
+        "en",
+    ): "That may not be an order of yours, so I did nothing. If it is, say it plainly, for instance “cancel run 7”.",
+    ("order", "zh"): "这句话可能不是您的指令，所以我没有执行。如果需要，请直接说，例如“取消实验7”。",
     ("change", "en"): "What should be different?",
     ("change", "zh"): "需要改成什么样？",
 }
@@ -55,57 +68,79 @@ def interpret(
     language: Language = "zh" if language_of(plain) == "zh" else "en"
     if not plain:
         return _asking("help", "what", language)
-    own_words = _REPORTED.sub(" ", _QUOTED.sub(" ", plain.lower())) if len(plain) > 30 else plain.lower()
-    page = Page(plain)
-    watch = read_watch(Page(plain), vocabulary) if own_words.strip() else None
+    answer = _answer(plain, context)
+    if answer is not None:
+        return _done(answer, language)
+    said = _said_by_the_person(plain)
+    parts = read_parts(plain, vocabulary, now)
+    watch = read_watch(said, parts)
     if watch is not None:
         return _done(watch, language)
-    command = read_command(own_words, context)
-    if command is not None and not _is_plan_after_all(command, plain):
-        return _command(command, page, vocabulary, language, now)
-    parts = _read_parts(page, vocabulary, now)
-    follows = is_follow_up(own_words) or _is_fragment(own_words, parts)
-    if context.plan is not None and follows and not _is_new_plan(own_words, parts):
-        arguments = _changes(plain, own_words, parts, vocabulary, now)
-        if arguments:
-            return _done(ToolCall("change_plan", {"plan": context.plan, **arguments}), language)
-    return _plan(plain, own_words, parts, vocabulary, language)
+    command = read_command(said, context)
+    if command is not None and not _is_plan_after_all(command, plain, parts):
+        return _command(command, plain, said, parts, language)
+    change = _change(plain, said, parts, vocabulary, context, now)
+    if change is not None:
+        return (
+            _asking("change_plan", "plan", language, change)
+            if "plan" not in change
+            else _done(ToolCall("change_plan", change), language)
+        )
+    return _plan(plain, said, parts, vocabulary, language)
 
 
-def _changes(plain: str, own_words: str, parts: Parts, vocabulary: Vocabulary, now: datetime | None) -> dict[str, Any]:
-    """What a follow-up changes, clause by clause where it has several."""
-    clauses = clauses_of(plain)
+def _answer(plain: str, context: ThreadContext) -> ToolCall | None:
+    """The call that was asked about, when the message is the number it lacked: `9`, `run 9`, `9号`."""
+    tool = context.last_question
+    number = re.fullmatch(r"(?:(?:run|plan|job|实验|计划) ?)?#?(\d{1,9})(?: ?号)?[.!]?", plain.lower())
+    if tool is None or number is None or tool not in (*_NEEDS_RUN, *_NEEDS_PLAN):
+        return None
+    return ToolCall(tool, {"run" if tool in _NEEDS_RUN else "plan": int(number[1])})
+
+
+def _said_by_the_person(plain: str) -> str:
+    """What the person says in their own words, in lower case: without what they quote from logs and files."""
+    return own_words(plain[:_MOST_READ].lower())[:_MOST_COMMAND]
+
+
+def _change(
+    plain: str, said: str, parts: Parts, vocabulary: Vocabulary, context: ThreadContext, now: datetime | None
+) -> dict[str, Any] | None:
+    """The arguments of `change_plan`, when the message follows up on a plan: the one it names, else the thread's."""
+    named, follows = plan_named(said), is_follow_up(said)
+    plan = named if named is not None else context.plan
+    fragment = context.plan is not None and _is_fragment(said, parts)
+    if not (follows or fragment) or _is_new_plan(said, parts) or (plan is None and not needs_plan(said, parts)):
+        return None
+    clauses = clauses_of(plain[:_MOST_COMMAND])
     if len(clauses) < 2:
-        return change_arguments(own_words, parts)
-    return merged([change_arguments(c.lower(), _read_parts(Page(c), vocabulary, now)) for c in clauses])
+        arguments = change_arguments(said, parts)
+    else:
+        arguments = merged([change_arguments(part.lower(), read_parts(part, vocabulary, now)) for part in clauses])
+    if not arguments:
+        return None
+    return {"plan": plan, **arguments} if plan is not None else arguments
 
 
-def _is_plan_after_all(command: ToolCall, plain: str) -> bool:
+def _is_plan_after_all(command: ToolCall, plain: str, parts: Parts) -> bool:
     """A word such as “results” in a message that sets settings does not make it a question about results."""
-    if command.tool not in (
-        "compare_results",
-        "ask_knowledge",
-        "show_status",
-        "show_queue",
-        "show_gpus",
-        "find_duplicates",
-    ):
+    if command.tool not in _MAY_BE_PLANS:
         return False
-    found = read_settings(Page(plain))
-    return sum(len(levels) > 1 for levels in found.factors.values()) > 0 and not re.search(r"\?\s*$|？", plain)
+    varied = any(len(levels) > 1 for name, levels in parts.factors.items() if name not in ("model", "dataset"))
+    return varied and not re.search(r"\?\s*$", plain)
 
 
-def _command(
-    command: ToolCall, page: Page, vocabulary: Vocabulary, language: Language, now: datetime | None
-) -> Interpretation:
+def _command(command: ToolCall, plain: str, said: str, parts: Parts, language: Language) -> Interpretation:
     arguments = dict(command.arguments)
+    if command.tool in ACTING and not is_order(plain[:_MOST_READ].lower()):
+        return _no_order(command, said, language)
     if command.tool == "retry_run":
-        arguments |= retry_arguments(page.lower, _read_parts(page, vocabulary, now))
+        arguments |= retry_arguments(said, parts)
     if command.tool == "ask_knowledge":
-        arguments["question"] = page.text
-        models, datasets = read_names(page, vocabulary)
-        arguments |= {"model": models[0]} if models else {}
-        arguments |= {"dataset": datasets[0]} if datasets else {}
+        arguments["question"] = plain
+        for name in ("model", "dataset"):
+            levels = parts.factors.get(name)
+            arguments |= {name: levels[0]} if levels else {}
     call = ToolCall(command.tool, arguments)
     if command.tool in _NEEDS_RUN and "run" not in arguments:
         return _asking(command.tool, "run", language)
@@ -114,29 +149,12 @@ def _command(
     return _done(call, language)
 
 
-def _read_parts(page: Page, vocabulary: Vocabulary, now: datetime | None) -> Parts:
-    """Settings, bounds and names of the page, in the order in which they can be told apart."""
-    bounds = read_bounds(page, now)
-    found = read_settings(page, vocabulary.settings)
-    bounds.metrics = read_metrics(page, vocabulary.metrics)
-    models, datasets = read_names(page, vocabulary)
-    return Parts(
-        _ordered(found, models, datasets, bounds, vocabulary), found.spans, bounds, tuple(n for _p, n in found.loose)
-    )
-
-
-def _ordered(
-    found: Found, models: list[str], datasets: list[str], bounds: Bounds, vocabulary: Vocabulary
-) -> dict[str, list[Any]]:
-    factors: dict[str, list[Any]] = {}
-    if models:
-        factors["model"] = models
-    if datasets:
-        factors["dataset"] = datasets
-    factors |= found.factors
-    if bounds.seeds is not None:
-        factors["seed"] = bounds.seeds
-    return factors
+def _no_order(command: ToolCall, said: str, language: Language) -> Interpretation:
+    """An action that was only spoken of: how its run or plan stands where that is asked, else a question."""
+    about = {name: command.arguments[name] for name in ("run", "plan") if name in command.arguments}
+    if about and asks_whether_done(said):
+        return _done(ToolCall("show_status", about), language)
+    return _asking("help", "order", language)
 
 
 def _is_fragment(lowered: str, parts: Parts) -> bool:
@@ -155,18 +173,19 @@ def _is_new_plan(lowered: str, parts: Parts) -> bool:
 
 def _plan(plain: str, lowered: str, parts: Parts, vocabulary: Vocabulary, language: Language) -> Interpretation:
     factors, bounds = dict(parts.factors), parts.bounds
-    if not factors and not parts.spans:
+    thin = not parts.known and not _VERBS.search(lowered) and not (factors.keys() - {"model", "dataset"})
+    if thin or (not factors and not (parts.searching and parts.loose)):
         reason = "what" if _VERBS.search(lowered) else "unclear"
         return _asking("help" if reason == "unclear" else "plan_experiment", reason, language)
-    searching = bounds.strategy in ("bayesian", "random", "adaptive") or (
-        bounds.trials is not None and bool(parts.spans) and bounds.strategy != "grid"
-    )
+    searching = parts.searching and bool(parts.spans or parts.loose)
     arguments: dict[str, Any] = {"goal": plain}
-    if searching and parts.spans:
-        arguments["ranges"] = {name: list(span) for name, span in parts.spans.items()}
-        factors = {name: levels for name, levels in factors.items() if name not in parts.spans}
+    if searching:
+        ranges: dict[str, list[float | None]] = {name: list(span) for name, span in parts.spans.items()}
+        ranges |= {name: [None, None] for name in parts.loose}
+        arguments["ranges"] = ranges
+        factors = {name: levels for name, levels in factors.items() if name not in ranges}
     arguments["factors"] = factors
-    arguments["n_runs"] = _size(factors, bounds, searching=searching and bool(parts.spans))
+    arguments["n_runs"] = _size(factors, bounds, searching=searching)
     recipe = _recipe(plain, vocabulary)
     optional = {
         "recipe": recipe,
@@ -181,14 +200,16 @@ def _plan(plain: str, lowered: str, parts: Parts, vocabulary: Vocabulary, langua
 
 
 def _size(factors: Mapping[str, list[Any]], bounds: Bounds, *, searching: bool) -> int:
-    if searching or (bounds.trials is not None and bounds.strategy in ("bayesian", "random", "adaptive")):
+    if searching or (bounds.trials is not None and bounds.strategy in SEARCHES):
         return bounds.trials or 20
     return math.prod(len(levels) for levels in factors.values())
 
 
 def _recipe(plain: str, vocabulary: Vocabulary) -> str | None:
     """A recipe named as such: `with the digits recipe`, `recipe: digits`."""
-    match = re.search(r"recipe\s*[:=]?\s*([\w.-]+)|([\w.-]+)\s+recipe|([\w.-]+)配方", plain, re.IGNORECASE)
+    match = re.search(
+        r"recipe ?[:=]? ?([\w.-]{1,60})|([\w.-]{1,60}) recipe|([\w.-]{1,60})配方", plain[:_MOST_COMMAND], re.IGNORECASE
+    )
     if match is None:
         return None
     name = next(group for group in match.groups() if group)
@@ -198,7 +219,7 @@ def _recipe(plain: str, vocabulary: Vocabulary) -> str | None:
 
 def _understood(arguments: Mapping[str, Any], language: Language) -> tuple[str, ...]:
     lines = [f"{name}: {', '.join(map(str, levels))}" for name, levels in arguments["factors"].items()]
-    lines += [f"{name}: {low:g} … {high:g}" for name, (low, high) in arguments.get("ranges", {}).items()]
+    lines += [f"{name}: {_end(low)} … {_end(high)}" for name, (low, high) in arguments.get("ranges", {}).items()]
     lines += [f"{name}: {arguments[name]}" for name in ("strategy",) if name in arguments]
     lines += [f"metrics: {', '.join(arguments['metrics'])}"] if "metrics" in arguments else []
     for name in ("limits", "resources"):
@@ -208,12 +229,16 @@ def _understood(arguments: Mapping[str, Any], language: Language) -> tuple[str, 
     return tuple(lines)
 
 
+def _end(value: float | None) -> str:
+    return "?" if value is None else f"{value:g}"
+
+
 def _done(call: ToolCall, language: Language) -> Interpretation:
     words = UNDERSTOOD.get(call.tool)
     return Interpretation(call, (words[language == "zh"],) if words else (), (), language)
 
 
-def _asking(tool: str, what: str, language: Language) -> Interpretation:
+def _asking(tool: str, what: str, language: Language, arguments: Mapping[str, Any] | None = None) -> Interpretation:
     words = UNDERSTOOD.get(tool)
     understood = (words[language == "zh"],) if words and what in ("run", "plan") else ()
-    return Interpretation(ToolCall(tool), understood, (_ASK[what, language],), language, 0.3)
+    return Interpretation(ToolCall(tool, arguments or {}), understood, (_ASK[what, language],), language, 0.3)

@@ -1,4 +1,4 @@
-"""The message made plain: one form for every dash, digit and bracket, and a page on which words are crossed off."""
+"""The message made plain: one form for every dash, digit, power and bracket."""
 
 import re
 import unicodedata
@@ -6,46 +6,34 @@ import unicodedata
 MOST_CHARACTERS = 8000
 _SUPERSCRIPT = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
 _DASHES = str.maketrans(dict.fromkeys("−‐‑‒﹣－", "-"))
+_PLAIN = str.maketrans("，。；：！？（）【】「」『』《》“”„«»‘’‚", ",.;:!?()[]" + '"' * 11 + "'" * 3)
 _CHINESE = re.compile(r"[\u4e00-\u9fff]")
-GONE = "\x00"
+_POWER_OF_TEN = re.compile(
+    r"(?<![A-Za-z0-9_.])(\d{1,9}(?:\.\d{1,9})?)\s?[xX×*·]\s?10\s?(?:\^|\*\*)\s?[({]?([-+]?\d{1,3})[)}]?"
+)
+_POWER = re.compile(r"(?<![A-Za-z0-9_.])(10|2)\s?(?:\^|\*\*)\s?[({]?([-+]?\d{1,2})[)}]?(?!\d)")
+_BROKEN_EXPONENT = re.compile(r"(?<=\d)[eE]\s?([-+])\s?(?=\d)")
 
 
 def normalise(text: str) -> str:
-    """NFKC with plain minus signs, powers of ten as `1e-3`, no mentions, one kind of quote, bullets as commas."""
-    text = text[:MOST_CHARACTERS]
-    text = re.sub(r"(?<=10)\s*([⁻⁺⁰¹²³⁴⁵⁶⁷⁸⁹]+)", lambda m: "^" + m[1].translate(_SUPERSCRIPT), text)
-    text = unicodedata.normalize("NFKC", text).translate(_DASHES)
-    text = text.replace("\x00", " ")
-    text = re.sub(r"<[@#!][^<>\s]{1,60}>", " ", text)
-    text = re.sub(r"(?<![\w.])(\d+(?:\.\d+)?)\s*[x×*·]\s*10\s*(?:\^|\*\*)\s*\(?([-+]?\d{1,3})\)?", r"\1e\2", text)
-    text = re.sub(r"(?<![\w.])10\s*(?:\^|\*\*)\s*[({]?([-+]?\d{1,3})[)}]?", r"1e\1", text)
-    text = re.sub(r"(\d)[eE]\s*([-+]\d{1,3})(?!\d)", r"\1e\2", text)
-    text = re.sub(r"[“”„«»]", '"', re.sub(r"[‘’‚]", "'", text))
-    text = text.translate(str.maketrans("，。；：！？（）【】「」", ',.;:!?()[]""'))
-    text = re.sub(r"[ \t\r\f\v]*\n[ \t]*(?:[-*•]|\d{1,2}[.)])?[ \t]*", " ; ", text.strip())
-    return re.sub(r"[ \t]+", " ", text).strip()
+    """NFKC with plain minus signs, powers as numbers, no mentions, one kind of quote, bullets behind ` ; `."""
+    text = re.sub(r"([⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3})", lambda m: "^" + m[1].translate(_SUPERSCRIPT), text[:MOST_CHARACTERS])
+    text = unicodedata.normalize("NFKC", text)[:MOST_CHARACTERS].translate(_DASHES).replace("\x00", " ")
+    text = re.sub(r"<(?:[@#!]|https?:)[^<>\s]{1,200}>", " ", text)
+    text = _POWER_OF_TEN.sub(r"\1e\2", text)
+    text = _POWER.sub(_power, text)
+    text = _BROKEN_EXPONENT.sub(r"e\1", text).translate(_PLAIN)
+    text = re.sub(r"\n(?:[ \t]*(?:[-*•·]|\d{1,2}[.)])(?=\s))?", " ; ", text.replace("\r", "\n"))
+    text = re.sub(r"^\s*[-*•]\s+", "", text)
+    text = re.sub(r"([\"'`])([^\s\"'`,]{1,40})\1", r"\2", text)
+    text = re.sub(r"(?<![A-Za-z0-9_.])(\d{2,4}) ?[x×*] ?\1(?![A-Za-z0-9_.])", r"\1px", text)
+    return " ".join(text.split())
+
+
+def _power(match: re.Match[str]) -> str:
+    return f"1e{match[2]}" if match[1] == "10" else f"{2.0 ** int(match[2]):.10g}"
 
 
 def language_of(text: str) -> str:
     """`zh` when the message has Chinese characters, else `en`."""
     return "zh" if _CHINESE.search(text) else "en"
-
-
-class Page:
-    """The message while it is being read: what has been understood is crossed off and read by nothing else."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.left = text
-
-    @property
-    def lower(self) -> str:
-        """What is left, in lower case and of the same length."""
-        lowered = self.left.lower()
-        return lowered if len(lowered) == len(self.left) else "".join(c.lower()[:1] or c for c in self.left)
-
-    def cross_off(self, start: int, end: int) -> None:
-        self.left = self.left[:start] + GONE * (end - start) + self.left[end:]
-
-    def original(self, start: int, end: int) -> str:
-        return self.text[start:end]

@@ -3,11 +3,11 @@
 import re
 from typing import Any
 
-from agent.offline.lexicon import METRICS
-from agent.offline.model import ToolCall, Vocabulary
-from agent.offline.names import read_names
-from agent.offline.numbers import LITERAL, WORD_NUMBER, count_of, parse_number
-from agent.offline.text import Page
+from agent.offline.lexer import Number, clean, count_of, parse_number
+from agent.offline.lexicon import metrics_table
+from agent.offline.model import ToolCall
+from agent.offline.parts import Parts
+from agent.offline.patterns import LITERAL, WORD_NUMBER
 
 _DAYS = {
     "mon": r"mon(?:day)?s?|(?:周|星期|礼拜)一",
@@ -20,14 +20,14 @@ _DAYS = {
 }
 _EVERY = re.compile(
     r"\b(?:every|each)\s+(?:other\s+)?(?:\d+\s+|two\s+|three\s+|four\s+|six\s+|twelve\s+)?(?:mon|tue|wed|thu|fri|sat|sun|day|morning|night|evening|week|weekday|weekend|month|hour|hours|days|weeks|minutes)"
-    r"|\b(?:daily|weekly|monthly|hourly|nightly|biweekly|on\s+weekdays|on\s+mondays|periodically|regularly)\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days\b"
+    r"|\b(?:daily|weekly|monthly|hourly|nightly|biweekly|(?:on\s+)?weekdays|(?:on\s+)?weekends|(?:on\s+)?workdays|workday\s+mornings|periodically|regularly)\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days\b"
     r"|每(?:天|日|周|星期|个?月|小时|晚|早|个?工作日|隔|\d+|[一二两三四五六七八九十])|定期|周期性"
 )
 _LOOKS = re.compile(
-    r"evaluat|\btest\b|check|monitor|watch|validat|score|benchmark|re-?train|measure|run\b|评估|测试|检查|监控|监测|验证|重新训练|重训|再训练|跑"
+    r"(?:ping|alert|notify|warn|tell|message) (?:me|us)|通知|提醒|报警|告诉我|evaluat|\btest\b|check|monitor|watch|validat|score|benchmark|re-?train|measure|run\b|评估|测试|检查|监控|监测|验证|重新训练|重训|再训练|跑"
 )
 _DROP = re.compile(
-    rf"(?:drops?|falls?|decreases?|declines?|degrades?|worsens?|goes\s+down|dips?|slips?|loses?|regress(?:es)?|下降|降低|下跌|掉|跌|减少)(?:了)?\s*(?:by\s+)?(?:more\s+than\s+|over\s+|at\s+least\s+|>=?\s*|超过|大于|多于|达到|至少)?\s*"
+    rf"(?:drop(?:s|ped)?|falls?|fell|decreases?|declines?|degrades?|worsens?|goes\s+down|goes\s+up|gets\s+worse|rises?|increases?|climbs?|dips?|slips?|loses?|lowers?|regress(?:es)?|下降|降低|下跌|下滑|掉|跌|减少|降|上升|升高|变差|恶化|退化)(?:了)?\s*(?:by\s+)?(?:more\s+than\s+|over\s+|at\s+least\s+|>=?\s*|超过|大于|多于|达到|至少)?\s*"
     rf"(?P<value>{LITERAL}|{WORD_NUMBER})\s*(?P<unit>%|percent(?:age)?(?:\s+points?)?|pct|points?|pts?|pp|个?百分点|点|个点)?"
     rf"|(?P<value2>{LITERAL})\s*(?P<unit2>%|percent|points?|个?百分点)?\s*(?:drop|decrease|fall|decline|的?(?:下降|下跌))"
 )
@@ -42,9 +42,8 @@ _TIME = re.compile(
 )
 
 
-def read_watch(page: Page, vocabulary: Vocabulary) -> ToolCall | None:
+def read_watch(text: str, parts: Parts) -> ToolCall | None:
     """The watch that the message asks for, or `None`: it needs a rhythm and something to look at."""
-    text = page.lower
     if not (_EVERY.search(text) and _LOOKS.search(text)) and not re.search(
         r"(?:set\s+up|add|create|加|设)\s*(?:an?\s+|个|一个)?(?:watch|monitor|监控)", text
     ):
@@ -56,14 +55,9 @@ def read_watch(page: Page, vocabulary: Vocabulary) -> ToolCall | None:
         arguments["metric"] = metric or "accuracy"
     arguments |= drop
     arguments["action"] = "retrain" if re.search(r"re-?train|重新训练|重训|再训练|再次训练|微调", text) else "tell"
-    for match in (_DROP.search(text), _TIME.search(text), _EVERY.search(text)):
-        if match is not None and "\x00" not in page.left[match.start() : match.end()]:
-            page.cross_off(*match.span())
-    models, datasets = read_names(page, vocabulary)
-    if datasets:
-        arguments["dataset"] = datasets[0]
-    if models:
-        arguments["model"] = models[0]
+    for name in ("model", "dataset"):
+        levels = parts.factors.get(name)
+        arguments |= {name: levels[0]} if levels else {}
     return ToolCall("add_watch", arguments)
 
 
@@ -141,11 +135,11 @@ def _drop(text: str) -> dict[str, Any]:
         floor = _FLOOR.search(text)
         if floor is None:
             return {}
-        value = parse_number(floor["value"])
+        value = _value(floor["value"]) or 0
         return {"below": round(value / 100, 6) if value > 1 else value}
     raw = match["value"] or match["value2"]
     unit = match["unit"] or match["unit2"] or ""
-    value = parse_number(raw) if re.fullmatch(LITERAL, raw) else count_of(raw)
+    value = _value(raw)
     if value is None:
         return {}
     share = value / 100 if value >= 1 or (unit not in ("",) and not raw.endswith("%") and value > 0.2) else value
@@ -156,8 +150,15 @@ def _drop(text: str) -> dict[str, Any]:
 
 
 def _metric(text: str) -> str | None:
-    for name, aliases in METRICS:
+    for name, aliases in metrics_table():
         for alias in aliases:
             if re.search(rf"(?<![a-z0-9-]){re.escape(alias)}(?![a-z0-9-])", text):
                 return name
     return None
+
+
+def _value(text: str) -> Number | None:
+    if text[:1].isdigit():
+        value = parse_number(text.rstrip("%"))
+        return clean(value / 100) if text.endswith("%") else value
+    return count_of(text)
