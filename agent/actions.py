@@ -1,8 +1,10 @@
 """What a click does. Clicks and tools share the lab's use cases; a click is the person's own word."""
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
 
 from agent.tool import Answer, AnyTool, Failed, NeedsApproval, ToolContext
 from agent.tools.plans import show_plan
@@ -11,6 +13,15 @@ from lab.errors import LabError
 from lab.plans.again import retry_run
 from lab.plans.steps import approve_plan, cancel_plan, cancel_run, deny_plan, start_plan
 from lab.views.logs import diagnosis_card, log_card
+
+_ID_DIGITS = 18
+
+
+class _Wanted(BaseModel):
+    """The call that a confirming button holds."""
+
+    tool: str = ""
+    arguments: dict[str, Any] = {}
 
 
 @dataclass(frozen=True)
@@ -25,7 +36,7 @@ class Click:
     def subject(self) -> int:
         """The id in `plan:3:DIGEST` or `run:7`. Raises `LabError` for a value that no card of ours holds."""
         parts = self.value.split(":")
-        if len(parts) < 2 or not parts[1].isdigit():
+        if len(parts) < 2 or not (parts[1].isascii() and parts[1].isdecimal() and len(parts[1]) < _ID_DIGITS):
             raise LabError("This button is not one of mine.", next_step="Use a newer card.")
         return int(parts[1])
 
@@ -52,11 +63,14 @@ def press(context: ToolContext, click: Click, tools: Mapping[str, AnyTool]) -> t
 
 
 def _call_tool(context: ToolContext, click: Click, tools: Mapping[str, AnyTool]) -> tuple[Card, ...]:
-    wanted = json.loads(click.value)
-    tool = tools.get(str(wanted.get("tool")))
+    try:
+        wanted = _Wanted.model_validate_json(click.value)
+    except ValidationError:
+        wanted = _Wanted()
+    tool = tools.get(wanted.tool)
     if tool is None:
         return (Card("error", text="This button is not one of mine.", tone=Tone.WARNING),)
-    outcome = tool.call(context, wanted.get("arguments") or {})
+    outcome = tool.call(context, wanted.arguments)
     match outcome:
         case Answer(cards=cards):
             return cards

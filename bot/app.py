@@ -18,13 +18,13 @@ _ANSWERING = 4
 
 
 class App:
-    """Runs the workers over a house. `surfaces` are started with it and closed with it."""
+    """Runs the workers over a house. `surfaces` are started and closed with it; `thread` is the only one to show."""
 
-    def __init__(self, house: House, surfaces: Sequence[ChatSurface]) -> None:
+    def __init__(self, house: House, surfaces: Sequence[ChatSurface], thread: str | None = None) -> None:
         self.house = house
         self.surfaces: Mapping[str, ChatSurface] = {surface.name: surface for surface in surfaces}
         mind = house.mind()
-        self.outbox = OutboxWorker(house.lab, self.surfaces, house.owner)
+        self.outbox = OutboxWorker(house.lab, self.surfaces, house.owner, thread)
         self.inboxes = [
             InboxWorker(house.lab, lambda: mind, self.surfaces, f"{house.owner}:{place}", self.outbox.wake)
             for place in range(_ANSWERING)

@@ -23,6 +23,7 @@ from lab.states import PLAN_ENDED, PlanState
 
 _PRESSED_BY_YES = ("run_plan",)
 _PAUSE_S = 0.05
+_TAKE_OVER_S = 1.0
 
 
 @dataclass
@@ -47,6 +48,12 @@ class Conversation:
         """Wait until the plan has ended and its results have been shown."""
         while not await asyncio.to_thread(self._plan_is_over, plan_id):
             await asyncio.sleep(_PAUSE_S * 4)
+
+    def is_started(self, plan_id: int) -> bool:
+        """Whether the plan is at work, has been, or waits for an approver: a draft is not worth waiting for."""
+        with self.house.lab.store.read() as tx:
+            plan = tx.get(Plan, plan_id)
+            return plan is not None and plan.state != PlanState.DRAFT
 
     def newest_plan(self) -> int | None:
         """The plan that the thread is about."""
@@ -112,8 +119,9 @@ async def conversation(
 ) -> AsyncIterator[tuple[Conversation, bool]]:
     """A conversation, and whether this process moves the queue itself (False when `labhand up` does)."""
     surface = TerminalSurface(show)
-    app = App(house, [surface])
-    talk = Conversation(house, surface, thread or new_thread(), user or house.settings.user, app.receive)
+    name = thread or new_thread()
+    app = App(house, [surface], name)
+    talk = Conversation(house, surface, name, user or house.settings.user, app.receive)
     with contextlib.ExitStack() as stack:
         try:
             stack.enter_context(house.home.lock("labhand ask"))
@@ -124,13 +132,28 @@ async def conversation(
             async with app.running(track=track):
                 yield talk, True
         else:
-            worker = OutboxWorker(house.lab, {"cli": surface}, house.owner)
-            task = asyncio.create_task(worker.run())
+            worker = OutboxWorker(house.lab, {"cli": surface}, house.owner, name)
+            task = asyncio.create_task(_beside(worker, house, app, track=track))
             try:
                 yield talk, False
             finally:
                 task.cancel()
                 await asyncio.gather(task, return_exceptions=True)
+
+
+async def _beside(worker: OutboxWorker, house: House, app: App, *, track: bool) -> None:
+    """Show what the holder of the home says; when it is gone, take its place."""
+    showing = asyncio.create_task(worker.run())
+    try:
+        while True:
+            await asyncio.sleep(_TAKE_OVER_S)
+            with contextlib.suppress(HomeLocked), house.home.lock("labhand ask"):
+                showing.cancel()
+                async with app.running(track=track):
+                    await asyncio.Event().wait()
+    finally:
+        showing.cancel()
+        await asyncio.gather(showing, return_exceptions=True)
 
 
 def new_thread() -> str:

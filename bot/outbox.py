@@ -18,10 +18,11 @@ _BACK_OFF_S = (1, 5, 30, 120)
 
 
 class OutboxWorker:
-    """Claims rows of the surfaces that are connected here, and sends or edits them."""
+    """Claims rows of the surfaces that are connected here (of one `thread` only, where given), and sends them."""
 
-    def __init__(self, lab: Lab, surfaces: Mapping[str, ChatSurface], owner: str) -> None:
+    def __init__(self, lab: Lab, surfaces: Mapping[str, ChatSurface], owner: str, thread: str | None = None) -> None:
         self._lab = lab
+        self._thread = thread
         self._surfaces = surfaces
         self._owner = owner
         self._wake = asyncio.Event()
@@ -53,7 +54,9 @@ class OutboxWorker:
     def _claim(self, surface: str) -> list[Delivery]:
         now = self._lab.clock()
         with self._lab.store.write() as tx:
-            return outbox.claim(tx, surface=surface, owner=self._owner, now=now, lease_s=_LEASE_S, limit=_AT_ONCE)
+            return outbox.claim(
+                tx, surface=surface, owner=self._owner, now=now, lease_s=_LEASE_S, limit=_AT_ONCE, thread=self._thread
+            )
 
     async def _deliver(self, surface: ChatSurface, delivery: Delivery) -> None:
         card = card_from_json(delivery.card)

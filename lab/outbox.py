@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from sqlalchemy import true
 from sqlalchemy.orm import aliased
 from sqlmodel import Session, col, select
 
@@ -39,8 +40,10 @@ def say(tx: Session, thread_id: int, card: Card, *, dedupe_key: str, at: datetim
     tx.flush()
 
 
-def claim(tx: Session, *, surface: str, owner: str, now: datetime, lease_s: float, limit: int) -> list[Delivery]:
-    """The first undelivered row of each thread of this surface, oldest first.
+def claim(
+    tx: Session, *, surface: str, owner: str, now: datetime, lease_s: float, limit: int, thread: str | None = None
+) -> list[Delivery]:
+    """The first undelivered row of each thread of this surface (or of the one `thread`), oldest first.
 
     A thread whose first row is in hand or waits is left out: nothing overtakes. A row with an edit key takes the card
     of the newest row with that key, and the rows between are delivered with it.
@@ -59,6 +62,7 @@ def claim(tx: Session, *, surface: str, owner: str, now: datetime, lease_s: floa
         select(Outbox, Thread.external_id)
         .join(Thread, col(Thread.id) == col(Outbox.thread_id))
         .where(Thread.surface == surface, col(Outbox.delivered_at).is_(None), ~earlier)
+        .where(true() if thread is None else col(Thread.external_id) == thread)
         .where(col(Outbox.lease_until).is_(None) | (col(Outbox.lease_until) <= now))
         .where(col(Outbox.not_before).is_(None) | (col(Outbox.not_before) <= now))
         .order_by(col(Outbox.id))

@@ -40,7 +40,7 @@ async def _ask(house: House, arguments: argparse.Namespace) -> int:
             for button in await asyncio.to_thread(talk.pressable):
                 await talk.press(button)
         plan_id = await asyncio.to_thread(talk.newest_plan)
-        if arguments.wait and plan_id is not None:
+        if arguments.wait and plan_id is not None and await asyncio.to_thread(talk.is_started, plan_id):
             await talk.wait_for_plan(plan_id)
         answer = await asyncio.to_thread(_answer, house, talk, plan_id)
     if arguments.json:

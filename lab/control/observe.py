@@ -2,12 +2,12 @@
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from backends.base import Backend, JobHandle, JobState, Observation
-from backends.errors import BackendError
+from backends.errors import BackendError, HandleUnknown
 from lab import queue
 from lab.control.settle import settle
 from lab.ids import id_of
@@ -105,6 +105,10 @@ def _look(lab: Lab, backend: Backend, one: Watched, seen: Observation) -> bool:
         if seen.state.ended:
             settle(lab, backend, one.attempt_id, one.handle, one.recipe, seen)
             return True
+    except HandleUnknown as error:
+        gone = replace(seen, state=JobState.LOST, reason=f"its directory is gone: {error}")
+        settle(lab, backend, one.attempt_id, one.handle, one.recipe, gone)
+        return True
     except BackendError as error:
         _LOG.warning("%s could not be read: %s", one.handle.key, error)
     return False

@@ -9,7 +9,7 @@ from typing import Any
 from sqlmodel import Session, select
 
 from backends.base import Backend, JobFile, JobHandle, JobState, Observation
-from backends.errors import BackendError
+from backends.errors import BackendError, HandleUnknown
 from lab import knowledge, outbox
 from lab.control.capacity import largest_memory
 from lab.control.cards import failed_card, repaired_card, siblings_card
@@ -228,9 +228,13 @@ def varied_of(plan: Plan) -> frozenset[str]:
     return frozenset([*(n for n, levels in design.factors.items() if len(levels) > 1), *design.ranges])
 
 
-def _diagnose(backend: Backend, handle: JobHandle, seen: Observation) -> Diagnosis:
-    with open_log(backend, handle) as log:
-        return diagnose(log, Hints(seen.exit_code, seen.signal, _scheduler_word(seen), None))
+def _diagnose(backend: Backend, handle: JobHandle, seen: Observation) -> Diagnosis | None:
+    """What the log says; `None` when the machine no longer knows the job."""
+    try:
+        with open_log(backend, handle) as log:
+            return diagnose(log, Hints(seen.exit_code, seen.signal, _scheduler_word(seen), None))
+    except HandleUnknown:
+        return None
 
 
 def _scheduler_word(seen: Observation) -> str | None:

@@ -2,17 +2,19 @@
 
 from collections.abc import Mapping
 
-from sqlmodel import Session
+from sqlmodel import Session, select
 
 from lab import audit
 from lab.cards import Card, Tone
 from lab.errors import BadSetting, Conflict, NotPermitted
+from lab.ids import id_of
+from lab.planning.estimate import Estimate
 from lab.planning.levels import convert_level
 from lab.planning.matrix import settings_digest
 from lab.plans.load import plan_of, recipe_of, run_of, runs_of
-from lab.policy import Effect, Ruling, may
+from lab.policy import Effect, PlanSize, Ruling, may, may_start
 from lab.recipe.model import Recipe, Setting
-from lab.schema import Plan, Run
+from lab.schema import Approval, Plan, Run
 from lab.services import Actor, Lab
 from lab.states import PlanState, RunState
 from lab.transitions import move_plan, move_run
@@ -35,11 +37,7 @@ def retry_run(
     with lab.store.write() as tx:
         run = run_of(tx, run_id)
         plan = plan_of(tx, run.plan_id)
-        decision = may(actor.role, Effect.SPEND)
-        if decision.ruling is not Ruling.ALLOW:
-            raise NotPermitted(decision.reason.capitalize(), next_step=decision.remedy)
-        if plan.state == PlanState.CANCELLED and plan.started_at is None:
-            raise Conflict(f"Plan {plan.id} was never started.", next_step="Draw up a new plan.")
+        _check_allowed(lab, tx, actor, plan)
         changed = _changed(recipe_of(plan), run, settings or {}, scale or {})
         if not changed:
             return _same_again(lab, tx, actor, plan, run)
@@ -48,6 +46,26 @@ def retry_run(
         _reopen(lab, tx, actor, plan)
         move_run(tx, again, RunState.QUEUED, actor=actor.name, why=why, at=lab.clock(), source=actor.source)
         return Card("retry", f"Run {again.id} is queued", f"It is {why}.", Tone.GOOD)
+
+
+def _check_allowed(lab: Lab, tx: Session, actor: Actor, plan: Plan) -> None:
+    """Once more is the same question as the first time: only within a plan that was let start, and not beyond it."""
+    decision = may(actor.role, Effect.SPEND)
+    if decision.ruling is Ruling.ALLOW:
+        decision = may(actor.role, Effect.DESTROY, owner=plan.owner_id == actor.user_id)
+    if decision.ruling is not Ruling.ALLOW:
+        raise NotPermitted(decision.reason.capitalize(), next_step=decision.remedy)
+    if plan.started_at is None:
+        raise Conflict(
+            f"Plan {plan.id} was never started: it is {plan.state}.", next_step="Start it, or draw up another."
+        )
+    found = Estimate(**plan.estimate)
+    runs = len(runs_of(tx, id_of(plan)))
+    hours = found.gpu_hours_high / found.runs if found.gpu_hours_high is not None and found.runs else None
+    more = may_start(actor.role, PlanSize(runs + 1, found.gpus, hours), lab.site)
+    was_approved = tx.exec(select(Approval.id).where(Approval.plan_id == plan.id, Approval.state == "granted")).first()
+    if more.ruling is Ruling.DENY or (more.ruling is Ruling.ASK and was_approved is None):
+        raise NotPermitted(f"It can't be run once more: {more.reason}", next_step=more.remedy)
 
 
 def _same_again(lab: Lab, tx: Session, actor: Actor, plan: Plan, run: Run) -> Card:

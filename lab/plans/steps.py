@@ -43,7 +43,7 @@ def approve_plan(lab: Lab, actor: Actor, plan_id: int, digest: str | None = None
     with lab.store.write() as tx:
         plan, approval = plan_of(tx, plan_id), open_approval(tx, plan_id)
         _check_digest(plan, digest)
-        _check_approver(actor, approval)
+        _check_approver(actor, plan, approval)
         _decide(lab, tx, actor, approval, "granted", "")
         return _queue(lab, tx, actor, plan, runs_of(tx, plan_id), f"approved by {actor.name}")
 
@@ -53,7 +53,7 @@ def deny_plan(lab: Lab, actor: Actor, plan_id: int, reason: str, digest: str | N
     with lab.store.write() as tx:
         plan, approval = plan_of(tx, plan_id), open_approval(tx, plan_id)
         _check_digest(plan, digest)
-        _check_approver(actor, approval)
+        _check_approver(actor, plan, approval)
         _decide(lab, tx, actor, approval, "denied", reason)
         _close(lab, tx, actor.name, plan, RunState.DENIED, PlanState.DENIED, reason)
         text = f"{actor.name}: {reason}" if reason else f"{actor.name} said no."
@@ -185,8 +185,9 @@ def _request_stop(lab: Lab, tx: Session, actor: Actor, run: Run) -> None:
     audit.record(tx, actor=actor.name, action="run.stop", subject=f"run:{run.id}", at=lab.clock(), source=actor.source)
 
 
-def _check_approver(actor: Actor, approval: Approval) -> None:
-    decision = may_approve(actor.role, own=approval.requested_by == actor.user_id)
+def _check_approver(actor: Actor, plan: Plan, approval: Approval) -> None:
+    own = actor.user_id in (approval.requested_by, plan.owner_id)
+    decision = may_approve(actor.role, own=own)
     if decision.ruling is not Ruling.ALLOW:
         raise NotPermitted(decision.reason.capitalize(), next_step=decision.remedy)
 

@@ -8,6 +8,7 @@ from backends.base import JobSpec
 from bot.inbox import receive
 from bot.surface import Inbound, InboundKind
 from lab import audit, inbox
+from lab.cards import Button
 from lab.policy import Role, Site
 from lab.states import RunState
 from tests.scenario.dialogue import RECIPE, House, button, good, out_of_memory
@@ -217,3 +218,48 @@ def test_what_can_not_be_given_is_told_rather_than_left_out(
     house = House(tmp_path)
     assert "can't give yet" in house.says(ASK)[-1].text
     assert house.runs() == []
+
+
+def test_once_more_is_no_way_around_an_approval(tmp_path: Path) -> None:
+    house = House(tmp_path, Site(approval_gpus=1))
+    house.backend.machine.script(good())
+    cards = house.says("compare red and blue on toys using 2 GPUs")
+    assert "never started" in house.says("retry run 1 with lr 0.5")[-1].text
+    asked = house.presses(button(cards, "run_plan"))
+    assert "never started" in house.says("retry run 1 with lr 0.5")[-1].text
+    house.presses(button(asked, "deny_plan"), user="eve", role=Role.APPROVER, text="too dear")
+    assert "never started" in house.says("retry run 1 with lr 0.5")[-1].text
+    house.controller.tick()
+    assert house.backend.machine.submissions == []
+
+
+def test_the_owner_can_not_approve_what_another_started(tmp_path: Path) -> None:
+    house = House(tmp_path, Site(approval_gpus=1))
+    cards = house.says("compare red and blue on toys using 2 GPUs", role=Role.ADMIN)
+    asked = house.presses(button(cards, "run_plan"), user="bob")
+    assert "their own" in house.presses(button(asked, "approve_plan"), role=Role.ADMIN)[-1].text
+
+
+def test_nobody_reruns_what_belongs_to_another(house: House) -> None:
+    house.presses(button(house.says(ASK), "run_plan"))
+    house.runs_to_the_end()
+    assert "belongs to somebody else" in house.says("retry run 1 with lr 0.5", user="bob", thread="t9")[-1].text
+
+
+def test_a_job_that_its_machine_forgot_is_lost_not_running_for_ever(house: House) -> None:
+    house.presses(button(house.says(ASK), "run_plan"))
+    house.runs_until(lambda: all(run.state == RunState.RUNNING for run in house.runs()), 60)
+    for key in list(house.backend.machine.starts):
+        house.backend.machine.forget(key)
+    house.runs_until(lambda: all(run.ended_at is not None for run in house.runs()), 120)
+    assert {run.state for run in house.runs()} == {RunState.LOST}
+
+
+@pytest.mark.parametrize(
+    ("action", "value"),
+    [("run_plan", "plan:²"), ("run_plan", "plan:" + "9" * 30), ("call_tool", "{"), ("call_tool", "[]"),
+     ("call_tool", '{"tool": "help", "arguments": [1]}'), ("show_log", "x")],
+)  # fmt: skip
+def test_a_button_that_is_none_of_ours_does_nothing(house: House, action: str, value: str) -> None:
+
+    assert "not one of mine" in house.presses(Button(action, "x", value))[-1].text

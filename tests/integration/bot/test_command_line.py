@@ -164,3 +164,19 @@ def test_doctor_says_that_all_is_well(tmp_path: Path) -> None:
     told = json_of(home_with_toy(tmp_path), "doctor")
     assert told["grade"] == "ok"
     assert {"database", "audit", "recipes", "local"} <= {check["name"] for check in told["checks"]}
+
+
+def test_two_at_once_on_one_home_each_see_their_own(tmp_path: Path) -> None:
+    home = home_with_toy(tmp_path)
+    command = [sys.executable, "-m", "bot.cli.main", "ask", "--yes", "--wait", "--json"]
+    words = ("compare red and blue on toys", "run red on toys with level 3 and 4 and 5")
+    both = [
+        subprocess.Popen(
+            [*command, text], env=environment(home), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        for text in words
+    ]
+    told = [json.loads(process.communicate(timeout=200)[0]) for process in both]
+    assert [len(one["runs"]) for one in told] == [2, 3]
+    assert {run["state"] for one in told for run in one["runs"]} == {"succeeded"}
+    assert [one["replies"][-1]["kind"] for one in told] == ["matrix", "matrix"]
